@@ -1,0 +1,6 @@
+//go:build invariants
+
+package invariants
+
+// Enabled reports whether the binary was built with the tag "invariants".
+const Enabled = true
