@@ -1,0 +1,72 @@
+# Every target is defined once, here; CI calls these targets and nothing else.
+GO        ?= go
+FUZZTIME  ?= 5s
+COUNT     ?= 6
+BENCH     ?= .
+MODULES   := . tools interop
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/386
+STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+
+.DEFAULT_GOAL := help
+.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check interop peers cover ci
+
+help: ## show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+
+fmt: ## format every file
+	gofmt -w .
+
+lint: ## gofmt, go vet, staticcheck, tidy modules
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run make fmt"; exit 1; }
+	@set -e; for m in $(MODULES); do echo "== lint $$m"; \
+	  (cd $$m && $(GO) vet ./... && $(STATICCHECK) ./... && $(GO) mod tidy -diff); done
+
+test: ## every module's tests, invariants checked
+	@set -e; for m in $(MODULES); do echo "== test $$m"; \
+	  (cd $$m && $(GO) test -tags invariants -shuffle=on ./...); done
+
+test-plain: ## the root's tests as a user runs them
+	$(GO) test ./...
+
+test-portable: ## without sonic; and on 32 bits where the kernel runs them
+	$(GO) test -tags correlator_nosonic ./codec ./engine ./wheel ./conn ./fuzz
+	@if GOARCH=386 $(GO) test -run '^$$' ./wheel >/dev/null 2>&1; \
+	  then GOARCH=386 $(GO) test ./codec ./engine ./wheel ./conn ./fuzz; \
+	  else echo "386 binaries do not run here: vetting them only"; GOARCH=386 $(GO) vet ./...; fi
+
+race: ## the root's tests under the race detector
+	$(GO) test -race -shuffle=on ./...
+
+stress: ## the engine's stress suite at full size under the race detector
+	CORRELATOR_STRESS=full $(GO) test -race -run Stress -timeout 30m -v ./engine
+
+cross: ## compile and vet for every platform we claim
+	@set -e; for p in $(PLATFORMS); do echo "== $$p"; \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; done
+
+fuzz: ## every fuzz target for FUZZTIME (default 5s)
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "== $$pkg $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; done; done
+
+bench: ## every benchmark matching BENCH, COUNT times (for benchstat)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+bench-once: ## every benchmark once, to see that it runs
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+bench-check: ## every performance claim: demanded and measured, non-zero exit where one falls short
+	$(GO) run ./bench/check
+
+peers: ## install the real peers (needs Node) into .peers
+	./interop/peers.sh
+
+interop: ## tests against real peers (those that need Node skip without `make peers`)
+	cd interop && $(GO) test -count=1 ./...
+
+cover: ## coverage of the library packages
+	$(GO) test -cover ./codec ./wheel ./engine ./conn
+
+ci: ## what CI runs
+	./.ci/run

@@ -1,0 +1,152 @@
+package arch_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	module = "github.com/correlator-go/correlator"
+	root   = "../.."
+)
+
+// allowed is the architecture: for each package of this module, what it may
+// import from this module. A package that is missing here fails the test, so
+// adding one means deciding where it stands. Arrows point one way: a line may
+// only name packages whose own lines stand above it.
+var allowed = []struct {
+	pkg     string
+	imports []string
+}{
+	{"internal/arch", nil},
+	{"internal/invariants", nil},
+	{"internal/frameset", nil},
+	{"codec", []string{"internal/invariants"}},
+	{"wheel", []string{"internal/invariants"}},
+	{"engine", []string{"codec", "internal/invariants", "wheel"}},
+	{"conn", []string{"codec", "engine", "internal/invariants"}},
+	{"internal/echo", []string{"codec"}},
+	{".", nil},
+	{"fuzz", []string{"codec", "conn", "engine", "wheel"}},
+}
+
+// pure packages take time, randomness and I/O as arguments, which shows in what
+// they do not import. codec may hold buffer pools (sync) and read from an
+// io.Reader that it is handed; wheel holds nothing at all.
+var pure = map[string][]string{
+	"codec": {"context", "log", "log/slog", "math/rand", "math/rand/v2", "net", "os", "time", "unsafe"},
+	"wheel": {"context", "io", "log", "log/slog", "math/rand", "math/rand/v2", "net", "os", "sync", "sync/atomic", "time", "unsafe"},
+}
+
+// banned holds imports that no package of the library may have, with the reason.
+var banned = map[string]string{
+	"unsafe":   "the library is memory-safe Go; a speed that needs unsafe must be argued in docs/architecture.md first",
+	"log":      "a library reports through errors, hooks and counters",
+	"log/slog": "a library reports through errors, hooks and counters",
+}
+
+// library is what embedders import; programs and test kits are not bound by banned.
+var library = []string{"codec", "wheel", "engine", "conn"}
+
+func TestImportGraph(t *testing.T) {
+	known := map[string][]string{}
+	for _, line := range allowed {
+		for _, dep := range line.imports {
+			_, above := known[dep]
+			require.Truef(t, above, "%s imports %s, which does not stand above it", line.pkg, dep)
+		}
+		known[line.pkg] = line.imports
+	}
+	for _, f := range sources(t) {
+		locals, ok := known[f.pkg]
+		if !ok {
+			t.Errorf("%s: package %s is not in the import graph; add a line to internal/arch", f.path, f.pkg)
+			continue
+		}
+		for _, imp := range f.imports {
+			if local, ok := strings.CutPrefix(imp, module+"/"); ok && !slices.Contains(locals, local) {
+				t.Errorf("%s: %s must not import %s", f.path, f.pkg, local)
+			}
+			if slices.Contains(pure[f.pkg], imp) {
+				t.Errorf("%s: %s is pure, so it must not import %s", f.path, f.pkg, imp)
+			}
+			if why, bad := banned[imp]; bad && slices.Contains(library, f.pkg) {
+				t.Errorf("%s: %s must not import %s: %s", f.path, f.pkg, imp, why)
+			}
+		}
+	}
+}
+
+// Raw functions of sync/atomic allow a plain read of the same word elsewhere;
+// the typed values do not.
+func TestAtomicsAreTyped(t *testing.T) {
+	for _, f := range sources(t) {
+		for _, name := range []string{"Load", "Store", "Add", "Swap", "CompareAndSwap"} {
+			for _, kind := range []string{"Int32", "Int64", "Uint32", "Uint64", "Pointer"} {
+				if strings.Contains(f.text, "atomic."+name+kind+"(") {
+					t.Errorf("%s: use a typed atomic instead of atomic.%s%s", f.path, name, kind)
+				}
+			}
+		}
+	}
+}
+
+type source struct {
+	path, pkg, text string
+	imports         []string
+}
+
+// sources lists the module's Go files that are not tests. It reads the files
+// itself instead of asking the go command, so that a new file invalidates the
+// cached result of this test.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var out []source
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != root {
+			name := d.Name()
+			if strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules" || nested(path) {
+				return filepath.SkipDir
+			}
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := readFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		s := source{path: path, pkg: filepath.ToSlash(rel), text: text}
+		for _, spec := range file.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, imp)
+		}
+		out = append(out, s)
+		return nil
+	})
+	require.NoError(t, err)
+	require.NotEmpty(t, out)
+	return out
+}
