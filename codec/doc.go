@@ -1,0 +1,2 @@
+// Package codec turns JSON-RPC bytes into messages and back.
+package codec
