@@ -1,0 +1,96 @@
+package conn
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Limits of a child process, used where Command says nothing.
+const (
+	// DefaultGrace is how long a child may go on after its standard input
+	// was closed before it is told to end.
+	DefaultGrace = 5 * time.Second
+	// DefaultTermGrace is how long it may go on after SIGTERM before it is
+	// killed.
+	DefaultTermGrace = 2 * time.Second
+	// DefaultChildDrain is how long the answers of a child that has ended are
+	// still read while another process holds its standard output open.
+	DefaultChildDrain = 2 * time.Second
+	// DefaultStderrTail is how many bytes of its standard error are kept.
+	DefaultStderrTail = 8 << 10
+)
+
+// Command describes the child process that Spawn starts.
+type Command struct {
+	// Path is the program, looked up in PATH if it has no separator.
+	Path string
+	// Args are its arguments, without the program's own name.
+	Args []string
+	// Env is the whole environment, as "key=value". Nil inherits ours; an
+	// empty non-nil slice gives none.
+	Env []string
+	// Dir is the working directory; empty is ours.
+	Dir string
+	// Grace is how long the child may go on after its standard input was
+	// closed before it gets SIGTERM. Zero is DefaultGrace, negative none.
+	Grace time.Duration
+	// TermGrace is how long it may go on after SIGTERM before SIGKILL goes to
+	// its whole process group. Zero is DefaultTermGrace, negative none.
+	TermGrace time.Duration
+	// Drain is how long its standard output is still read after it ended,
+	// should another process hold that open. Zero is DefaultChildDrain,
+	// negative none.
+	Drain time.Duration
+	// Stderr gets a copy of everything the child writes to its standard
+	// error, from one goroutine. It must not block for long: the child
+	// stalls with it. After its first error it is written to no more, while
+	// the child's standard error is still read. Nil keeps the tail only.
+	Stderr io.Writer
+	// StderrTail is how many bytes of the end of its standard error are kept
+	// for *PeerGone. Zero is DefaultStderrTail, negative keeps none.
+	StderrTail int
+}
+
+// withDefaults resolves what zero and negative mean.
+func (c Command) withDefaults() Command {
+	c.Grace = durationOr(c.Grace, DefaultGrace)
+	c.TermGrace = durationOr(c.TermGrace, DefaultTermGrace)
+	c.Drain = durationOr(c.Drain, DefaultChildDrain)
+	switch {
+	case c.StderrTail == 0:
+		c.StderrTail = DefaultStderrTail
+	case c.StderrTail < 0:
+		c.StderrTail = 0
+	}
+	return c
+}
+
+// durationOr is d, or def for zero and zero for a negative d.
+func durationOr(d, def time.Duration) time.Duration {
+	switch {
+	case d == 0:
+		return def
+	case d < 0:
+		return 0
+	}
+	return d
+}
+
+// SpawnError says that a child process could not be started. It unwraps to
+// the system's error, so errors.Is finds exec.ErrNotFound, fs.ErrNotExist and
+// fs.ErrPermission.
+type SpawnError struct {
+	Command string
+	Args    []string
+	Err     error
+}
+
+func (e *SpawnError) Error() string {
+	line := strings.Join(append([]string{e.Command}, e.Args...), " ")
+	return fmt.Sprintf("conn: cannot start %q: %v", line, e.Err)
+}
+
+// Unwrap gives the system's error.
+func (e *SpawnError) Unwrap() error { return e.Err }
