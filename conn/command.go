@@ -82,11 +82,14 @@ func durationOr(d, def time.Duration) time.Duration {
 // the system's error, so errors.Is finds exec.ErrNotFound, fs.ErrNotExist and
 // fs.ErrPermission.
 type SpawnError struct {
+	// Command and Args are what should have run.
 	Command string
 	Args    []string
-	Err     error
+	// Err says why it did not.
+	Err error
 }
 
+// Error quotes the whole command.
 func (e *SpawnError) Error() string {
 	line := strings.Join(append([]string{e.Command}, e.Args...), " ")
 	return fmt.Sprintf("conn: cannot start %q: %v", line, e.Err)
