@@ -7,5 +7,3 @@ func SplitBatch(frame []byte, o ScanOptions) iter.Seq2[[]byte, error] { return n
 
 // PeekID.
 func PeekID(prefix []byte, p Profile) (ID, bool) { return ID{}, false }
-
-func ParseID(raw []byte, p Profile) (ID, error) { return ID{}, nil }

@@ -17,6 +17,7 @@ type Message struct {
 	Envelope
 	frame []byte
 	chunk *chunk // what frame lies in; nil: borrowed from the caller of Parse, or owned outright
+	lease lease  // what this value holds of chunk
 }
 
 // Parse scans frame and returns the view onto it. Nothing is copied: the
@@ -54,7 +55,7 @@ func (m *Message) ID() ID {
 func (m *Message) Method() []byte {
 	raw := m.Envelope.Method.Of(m.frame)
 	if m.Flags.Has(FlagMethodEscaped) {
-		return appendUnquoted(nil, raw)
+		return unquote(nil, raw, len(raw))
 	}
 	return raw
 }

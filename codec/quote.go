@@ -1,4 +1,99 @@
 package codec
 
-func appendQuoted(dst []byte, s string) []byte { return append(dst, s...) }
-func appendUnquoted(dst, raw []byte) []byte    { return append(dst, raw...) }
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+func hasEscape(raw []byte) bool { return bytes.IndexByte(raw, '\\') >= 0 }
+
+// unquote appends to dst the decoded form of raw, a validated string without its
+// quotes, and stops once it has appended limit bytes or all there is.
+//
+// A lone surrogate becomes the three bytes that UTF-8 would have for it if it
+// could: no valid text, but each a different one, so that two ids which differ
+// only there do not become the same.
+func unquote(dst, raw []byte, limit int) []byte {
+	room := len(dst) + limit
+	for len(raw) > 0 && len(dst) < room {
+		n := bytes.IndexByte(raw, '\\')
+		if n != 0 {
+			if n < 0 {
+				n = len(raw)
+			}
+			n = min(n, room-len(dst))
+			dst, raw = append(dst, raw[:n]...), raw[n:]
+			continue
+		}
+		var char [utf8.UTFMax]byte
+		text, used := unescape(char[:0], raw)
+		dst, raw = append(dst, text[:min(len(text), room-len(dst))]...), raw[used:]
+	}
+	return dst
+}
+
+// unescape appends to dst what the escape at the beginning of raw stands for,
+// and says how long it is, a surrogate pair taken as one.
+func unescape(dst, raw []byte) ([]byte, int) {
+	switch c := raw[1]; c {
+	case 'b':
+		return append(dst, '\b'), 2
+	case 'f':
+		return append(dst, '\f'), 2
+	case 'n':
+		return append(dst, '\n'), 2
+	case 'r':
+		return append(dst, '\r'), 2
+	case 't':
+		return append(dst, '\t'), 2
+	case 'u':
+	default:
+		return append(dst, c), 2
+	}
+	unit, _ := hex4(raw, 2)
+	r := rune(unit)
+	if !utf16.IsSurrogate(r) {
+		return utf8.AppendRune(dst, r), 6
+	}
+	if len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' {
+		low, _ := hex4(raw, 8)
+		if pair := utf16.DecodeRune(r, rune(low)); pair != utf8.RuneError {
+			return utf8.AppendRune(dst, pair), 12
+		}
+	}
+	return append(dst, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F), 6
+}
+
+// appendQuoted appends s as a JSON string: the shortest text that decodes to s
+// again, lone surrogates in the form of unquote included.
+func appendQuoted(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, `\n`...)
+		case c == '\r':
+			dst = append(dst, `\r`...)
+		case c == '\t':
+			dst = append(dst, `\t`...)
+		case c < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+		default:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && i+2 < len(s) && c == 0xED && s[i+1]&0xE0 == 0xA0 && s[i+2]&0xC0 == 0x80 {
+				r, n = 0xD000|rune(s[i+1]&0x3F)<<6|rune(s[i+2]&0x3F), 3
+				dst = append(dst, '\\', 'u', 'd', hex[r>>8&15], hex[r>>4&15], hex[r&15])
+			} else {
+				dst = utf8.AppendRune(dst, r)
+			}
+			i += n - 1
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,12 +1,17 @@
 package codec
 
+import (
+	"encoding/binary"
+	"math"
+)
+
 // ScanOptions are the rules of [Scan]. The zero value is strict MCP.
 type ScanOptions struct {
 	// Profile chooses the dialect; zero is MCP.
 	Profile Profile
 	// MaxDepth is how many objects and arrays may lie in each other, the
 	// message itself counted. 0 means DefaultMaxDepth, negative no bound: then
-	// a frame of n bytes can make the scan allocate n/8 bytes.
+	// a frame of n bytes can make the scan allocate n/4 bytes.
 	MaxDepth int
 	// RefuseLoneSurrogates refuses strings that escape half of a surrogate pair
 	// ("\ud800"), which RFC 8259 allows but no UTF-8 text can carry.
@@ -19,4 +24,129 @@ type ScanOptions struct {
 // DefaultMaxDepth is the depth that ScanOptions.MaxDepth = 0 stands for.
 const DefaultMaxDepth = 512
 
-func Scan(frame []byte, e *Envelope, o ScanOptions) error { return nil }
+// Scan validates frame in one pass and fills *e with what it found. It
+// allocates nothing unless it fails, keeps neither frame nor e, and is safe for
+// concurrent use.
+//
+// The frame must be exactly one JSON text by RFC 8259, in UTF-8, an object, and
+// a JSON-RPC message by the rules that the package comment lists. Otherwise the
+// error is a *[SyntaxError]: CodeParse exactly when the frame is no JSON text
+// (or too deep), CodeInvalidRequest when it is one but no message. A frame that
+// begins with '[' gives [ErrBatch], its content unread.
+//
+// After an error e.Kind is KindInvalid. e.RawID, IDKind and IntID hold the id
+// whenever one could be read before the trouble, unambiguously and in a form
+// that may be sent back; the other fields are what had been seen by then, good
+// for a log line and nothing else.
+func Scan(frame []byte, e *Envelope, o ScanOptions) error {
+	*e = Envelope{}
+	s := scanner{e: e, profile: o.Profile, lone: o.RefuseLoneSurrogates, trust: o.TrustBody, maxDepth: o.maxDepth()}
+	at, p := s.message(frame)
+	if p == fine {
+		return nil
+	}
+	return s.failure(frame, at, p)
+}
+
+func (o ScanOptions) maxDepth() int {
+	switch {
+	case o.MaxDepth == 0:
+		return DefaultMaxDepth
+	case o.MaxDepth < 0:
+		return math.MaxInt
+	}
+	return o.MaxDepth
+}
+
+// scanner is the state of one pass. Positions and the frame travel in
+// arguments, which are registers; what lies here is touched rarely.
+type scanner struct {
+	e        *Envelope
+	maxDepth int
+	faultAt  int  // where fault lies
+	named    Span // params.name and params.uri, before the method is known
+	uri      Span
+	sub      Span // the subscription id of result; e.Subscription is that of params
+	fault    problem
+	seen     uint8 // envelope members
+	profile  Profile
+	lone     bool
+	trust    bool
+	deep     bitstack
+}
+
+// blame records the first thing for which a frame that is JSON is refused.
+func (s *scanner) blame(p problem, at int) {
+	if s.fault == fine {
+		s.fault, s.faultAt = p, at
+	}
+}
+
+// failure is the cold end of Scan.
+func (s *scanner) failure(frame []byte, at int, p problem) error {
+	s.e.Kind = KindInvalid
+	if p == errNotObject && frame[at] == '[' {
+		return ErrBatch
+	}
+	return newSyntaxError(p, at)
+}
+
+// message scans the whole frame. When the frame is JSON, it ends with the
+// verdict of judge.
+func (s *scanner) message(b []byte) (int, problem) {
+	if uint64(len(b)) > math.MaxUint32 {
+		return 0, errLong
+	}
+	i := 0
+	if len(b) == 0 || b[0] != '{' {
+		if i = s.space(b, 0); i == len(b) {
+			return i, errEmpty
+		}
+		if b[i] != '{' {
+			return s.notObject(b, i)
+		}
+	}
+	i, p := s.envelope(b, i+1)
+	if p != fine {
+		return i, p
+	}
+	if i < len(b) {
+		if i = s.space(b, i); i < len(b) {
+			return i, errTrailing
+		}
+	}
+	return s.judge(b)
+}
+
+// notObject tells a JSON text that is no message from one that is no JSON.
+func (s *scanner) notObject(b []byte, i int) (int, problem) {
+	if b[i] == '[' {
+		return i, errNotObject
+	}
+	end, p := s.skip(b, i, 0)
+	if p.bad() {
+		return end, p
+	}
+	if end = s.space(b, end); end < len(b) {
+		return end, errTrailing
+	}
+	return i, errNotObject
+}
+
+// space returns the index of the first byte from i on that is no whitespace.
+func (s *scanner) space(b []byte, i int) int {
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case ' ', '\t':
+		case '\n', '\r':
+			s.e.Flags |= FlagNewline
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// load64 reads the eight bytes of b from i on as one little-endian word: the
+// byte at i is the lowest.
+func load64(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
