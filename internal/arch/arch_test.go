@@ -36,6 +36,7 @@ var allowed = []struct {
 	{"internal/echo", []string{"codec"}},
 	{"internal/load/plan", nil},
 	{"internal/load/tally", nil},
+	{"internal/load/slo", nil},
 	{".", nil},
 	{"fuzz", []string{"codec", "conn", "engine", "wheel"}},
 }
