@@ -1,0 +1,255 @@
+package codec
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+)
+
+// ReaderOptions are the settings of a [Reader]. The zero value reads lines of at
+// most 16 MiB in strict MCP.
+type ReaderOptions struct {
+	// Framer finds the frames; nil means LineFramer.
+	Framer Framer
+	// MaxFrame is the most bytes that a frame may have. 0 means DefaultMaxFrame;
+	// negative, and whatever is above MostMaxFrame, mean MostMaxFrame.
+	MaxFrame int
+	// ChunkSize is the most bytes that are asked of the stream at once while
+	// frames are short. Rounded up to a power of two from 512 to 4 MiB. 0 and
+	// negative mean 64 KiB. A stream that has nothing to give waits in a buffer of
+	// 4 KiB whatever the size here, so that idle connections stay small.
+	ChunkSize int
+	// Scan are the rules of ReadMessage.
+	Scan ScanOptions
+}
+
+const (
+	// DefaultMaxFrame is what ReaderOptions.MaxFrame = 0 stands for: 16 MiB.
+	DefaultMaxFrame = 16 << 20
+	// MostMaxFrame is the longest frame that can be asked for: 2 GiB less the
+	// room for what stands around a frame, in an int of 32 bits.
+	MostMaxFrame = 1<<31 - 1 - 8<<20
+
+	defaultChunkSize = 64 << 10
+	idleChunkSize    = 4 << 10
+)
+
+func (o ReaderOptions) withDefaults() ReaderOptions {
+	if o.Framer == nil {
+		o.Framer = LineFramer{}
+	}
+	if o.MaxFrame == 0 {
+		o.MaxFrame = DefaultMaxFrame
+	}
+	if o.MaxFrame < 0 || o.MaxFrame > MostMaxFrame {
+		o.MaxFrame = MostMaxFrame
+	}
+	if o.ChunkSize <= 0 {
+		o.ChunkSize = defaultChunkSize
+	}
+	if f, ok := o.Framer.(HeaderFramer); ok {
+		o.ChunkSize = max(o.ChunkSize, f.maxHeader()+2*headroom) // one chunk beyond the maximum holds the headers
+	}
+	o.ChunkSize = smallestChunk << chunkClass(min(o.ChunkSize, largestChunk))
+	return o
+}
+
+// Reader cuts a byte stream into frames, and scans them. However the stream's
+// reads split its bytes, the frames are the same.
+//
+// # Lifetime
+//
+// What a call gives is borrowed: it lasts until the next call of Next or
+// ReadMessage. [Message.Retain] and [Message.Detach] make a message last.
+//
+// # Memory
+//
+// Frames are not copied: they lie where they were read, in pooled buffers. An
+// announced size allocates nothing: a buffer grows in steps as bytes come, up to
+// MaxFrame and one chunk (while it grows, the one that it leaves, at most half as
+// long, lives beside it). In steady state nothing is allocated. A reader that
+// came to its end keeps no buffer.
+//
+// # Errors
+//
+//   - io.EOF: the stream ended between two frames.
+//   - io.ErrUnexpectedEOF: it ended inside one.
+//   - *FrameError: no frame could be cut, see its Fatal.
+//   - *SyntaxError and ErrBatch, of ReadMessage only.
+//   - ErrConcurrentRead: another goroutine is in a call.
+//   - io.ErrNoProgress: the stream gave no bytes and no error 100 times in a row.
+//   - whatever the stream returned, as it is.
+//
+// After an error for which [Recoverable] is true the next call goes on behind
+// the bad frame. io.EOF, io.ErrUnexpectedEOF and a fatal *FrameError come again
+// at every later call. After other errors a call tries the stream again, with
+// nothing lost.
+//
+// A Reader is for one goroutine at a time. Calls at once are no data race: all
+// but one get ErrConcurrentRead.
+type Reader struct {
+	busy atomic.Bool
+	src  io.Reader
+	o    ReaderOptions
+
+	chunk      *chunk
+	generation uint32 // of chunk
+	start, end int    // chunk.b[start:end] was read and not consumed
+	scanned    int    // bytes behind start in which no frame ends
+	need       int    // bytes behind start that the frame will have, 0 unknown
+
+	size     int  // of the next chunk
+	skipping bool // bytes belong to a frame too large until Resync finds its end
+	atEOF    bool
+	srcErr   error // met behind chunk.b[:end]
+	ended    error // comes at every call
+
+	ahead    Cut // what Buffered cut before it was asked for
+	aheadErr error
+	isAhead  bool
+}
+
+// NewReader returns a reader of the frames of src. It reads nothing yet.
+func NewReader(src io.Reader, o ReaderOptions) *Reader {
+	o = o.withDefaults()
+	return &Reader{src: src, o: o, size: min(o.ChunkSize, idleChunkSize)}
+}
+
+// Next returns the next frame, never an empty one, borrowed until the next call.
+// It does not look into the frame.
+func (r *Reader) Next() ([]byte, error) {
+	if !r.busy.CompareAndSwap(false, true) {
+		return nil, ErrConcurrentRead
+	}
+	frame, err := r.next()
+	r.busy.Store(false)
+	return frame, err
+}
+
+// ReadMessage reads the next frame and scans it into m, which is borrowed until
+// the next call. Beside a *SyntaxError or ErrBatch, m.Frame() is the frame, and
+// m.RawID() its id if that could be read; beside other errors m is empty.
+func (r *Reader) ReadMessage(m *Message) error {
+	if !r.busy.CompareAndSwap(false, true) {
+		return ErrConcurrentRead
+	}
+	frame, err := r.next()
+	if err != nil {
+		*m = Message{}
+	} else {
+		m.frame, m.chunk, m.lease = frame, r.chunk, lease{generation: r.generation}
+		err = Scan(frame, &m.Envelope, r.o.Scan)
+	}
+	r.busy.Store(false)
+	return err
+}
+
+// Buffered returns the length of the next frame if all of it was read already,
+// so that the next call comes back without touching the stream; 0 if not. It
+// leaves what is borrowed as it is. It tells a writer whether a burst goes on.
+func (r *Reader) Buffered() int {
+	if !r.busy.CompareAndSwap(false, true) {
+		return 0
+	}
+	defer r.busy.Store(false)
+	if r.ended != nil || r.skipping && !r.resync() {
+		return 0
+	}
+	if !r.isAhead {
+		r.ahead, r.aheadErr = r.cut()
+		r.isAhead = r.ahead.Advance > 0 || r.aheadErr != nil
+	}
+	if r.aheadErr != nil {
+		return r.end - r.start
+	}
+	return r.ahead.End - r.ahead.Start
+}
+
+func (r *Reader) next() ([]byte, error) {
+	if r.chunk != nil {
+		r.chunk.audit.lendEnds()
+	}
+	if r.ended != nil {
+		return nil, r.ended
+	}
+	for {
+		if !r.skipping || r.resync() {
+			cut, err := r.cut()
+			if err != nil {
+				return nil, r.refuse(cut, err)
+			}
+			if cut.Advance > 0 {
+				frame := r.chunk.b[r.start+cut.Start : r.start+cut.End : r.start+cut.End]
+				r.start += cut.Advance
+				r.chunk.audit.lend(frame)
+				return frame, nil
+			}
+		}
+		if err := r.fill(); err != nil {
+			return nil, r.finish(err)
+		}
+	}
+}
+
+// cut looks for a frame in what was read. Advance is 0 when none is whole.
+func (r *Reader) cut() (Cut, error) {
+	if r.isAhead {
+		r.isAhead = false
+		return r.ahead, r.aheadErr
+	}
+	for r.start < r.end {
+		data := r.chunk.b[r.start:r.end:r.end]
+		if len(data) < r.need && !r.atEOF {
+			break
+		}
+		cut, err := r.o.Framer.Cut(data, r.scanned, r.atEOF, r.o.MaxFrame)
+		if uint(cut.Advance) > uint(len(data)) || uint(cut.End) > uint(len(data)) {
+			panic("codec: a Framer cut beyond the data")
+		}
+		if err != nil {
+			return cut, err
+		}
+		if cut.Advance == 0 {
+			r.scanned, r.need = len(data), cut.Need
+			break
+		}
+		r.scanned, r.need = 0, 0
+		if cut.Start < cut.End {
+			return cut, nil
+		}
+		r.start += cut.Advance
+	}
+	return Cut{}, nil
+}
+
+// refuse moves behind a frame that could not be cut, if that can be.
+func (r *Reader) refuse(cut Cut, err error) error {
+	r.scanned, r.need = 0, 0
+	bad, ok := errors.AsType[*FrameError](err)
+	if !ok || bad.Fatal {
+		return r.close(err)
+	}
+	if cut.Advance > 0 {
+		r.start += cut.Advance
+		return err
+	}
+	if _, ok := r.o.Framer.(Resyncer); !ok {
+		fatal := *bad
+		fatal.Fatal = true
+		return r.close(&fatal)
+	}
+	r.skipping = true
+	return err
+}
+
+// resync drops bytes of a frame too large. It reports whether its end was found.
+func (r *Reader) resync() bool {
+	n := r.o.Framer.(Resyncer).Resync(r.chunk.b[r.start:r.end:r.end])
+	if n < 0 {
+		r.start = r.end
+		return false
+	}
+	r.start += n
+	r.skipping = false
+	return true
+}
