@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// NoTimeout, or any negative duration, turns a timeout off where zero means the
+// default.
+const NoTimeout time.Duration = -1
+
+// Defaults and bounds of [Options].
+const (
+	DefaultMaxPending = 1 << 16
+	DefaultTimeout    = 60 * time.Second
+	DefaultGrace      = 5 * time.Second
+	DefaultTick       = time.Millisecond
+
+	// SlotsMax is the most slots a table can hold, spent ones included.
+	SlotsMax = 1 << 24
+	// ShardsMax is the most shards an index of caller ids can have.
+	ShardsMax = 1 << 10
+	// TickMin and TickMax bound Options.Tick.
+	TickMin = time.Microsecond
+	TickMax = time.Minute
+)
+
+// Overflow says what registering does when MaxPending calls are pending.
+type Overflow uint8
+
+// The ways to treat a call for which there is no room.
+const (
+	// OverflowFail returns ErrFull at once.
+	OverflowFail Overflow = iota
+	// OverflowWait waits for room, first come first served, until the call's
+	// context ends. CallOptions.NoWait makes one call fail all the same: callbacks
+	// must, for they run on the goroutine that would make the room.
+	OverflowWait
+)
+
+// Options configure an [Engine]. The zero value is good: minted ids, 65,536
+// pending, a 60-s total deadline. In durations zero means the default and a
+// negative value none.
+type Options[T any] struct {
+	// MaxPending bounds the calls that are pending, or settled and not yet
+	// consumed. 0 means DefaultMaxPending, negative SlotsMax, more than SlotsMax
+	// is refused. Memory follows the peak in flight, not this bound, except that
+	// an index of caller ids is sized by it when it is set.
+	MaxPending int
+	// Overflow says what happens beyond MaxPending; the zero value fails.
+	Overflow Overflow
+	// CallerIDs makes the engine take its ids from the caller (Register) instead
+	// of minting them (Begin).
+	CallerIDs bool
+	// MatchText lets an answer whose id names no pending call settle one whose id
+	// has the same text but another JSON type, for peers that echo 7 as "7". The
+	// exact type always wins. It does not merge ids when registering.
+	MatchText bool
+	// Timeout is the total deadline of a call that names none: it counts from
+	// registering and nothing moves it. 0 means DefaultTimeout, negative none.
+	Timeout time.Duration
+	// IdleTimeout is the idle deadline of a call that names none: Touch starts it
+	// anew, never beyond the total deadline. 0 or negative means none.
+	IdleTimeout time.Duration
+	// Grace is how long after its total deadline a settled call that nobody
+	// consumed is reclaimed. 0 means DefaultGrace, negative never. See the package
+	// text for calls without a total deadline.
+	Grace time.Duration
+	// Tick is the precision of deadlines: never early, late by at most one tick
+	// and the wake-up of the clock's timer. 0 means DefaultTick; from TickMin to
+	// TickMax. A timer below 1 ms buys nothing on most systems.
+	Tick time.Duration
+	// Shards is the number of shards of the index of caller ids, each growing and
+	// locking on its own. 0 means four per CPU, at most 64; more than ShardsMax is
+	// refused. Without CallerIDs it means nothing.
+	Shards int
+	// Clock is where time comes from; nil means the system's monotonic clock.
+	Clock Clock
+	// Observer, when not nil, hears of every call that ended, on the goroutine
+	// that settled it, after the outcome became visible. It must not block.
+	Observer func(Settlement)
+	// OnAbandon, when not nil, hears of every call that was cancelled or expired
+	// (FailAll does not count), on the goroutine that settled it. It must not block.
+	OnAbandon func(Abandonment)
+	// Detach, when not nil, makes a value outlive the Resolve that brought it; it
+	// runs when the outcome is kept for a waiter, and not for callbacks and
+	// discarded calls. It must not use the engine.
+	Detach func(T) T
+	// OnPanic, when not nil, gets what a callback, observer or hook panicked with,
+	// and the stack. Panics are counted and stopped either way. OnPanic itself must
+	// not panic.
+	OnPanic func(v any, stack []byte)
+}
+
+// CallOptions configure one call. The zero value takes the engine's timeouts and
+// waits by [Call.Wait].
+type CallOptions[T any] struct {
+	// Method names the call in errors and to the observer. It is kept until the
+	// call's slot takes another call, so it must not share a large buffer.
+	Method string
+	// Timeout is the total deadline: 0 the engine's, negative none.
+	Timeout time.Duration
+	// IdleTimeout is the idle deadline: 0 the engine's, negative none.
+	IdleTimeout time.Duration
+	// Notify, when not nil, gets the outcome, once, on the goroutine that settles
+	// the call, when the call's slot is free again: it may register, settle and
+	// fail all, and must not block. The call's handle can then cancel, but not wait.
+	Notify func(Outcome[T])
+	// Discard says that nobody will ask for the outcome. It cannot stand beside
+	// Notify.
+	Discard bool
+	// NoWait returns ErrFull when there is no room, under OverflowWait too.
+	NoWait bool
+}
+
+// OptionError says which option is out of its range.
+type OptionError struct {
+	Field   string // name of the field of Options or CallOptions
+	Value   any
+	Problem string
+}
+
+// Error names the field, the value and the problem.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("engine: option %s is %v: %s", e.Field, e.Value, e.Problem)
+}
+
+var _ = context.Background
