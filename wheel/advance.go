@@ -27,17 +27,17 @@ func (w *Wheel) Advance(now Tick, due []uint32) (_ []uint32, more bool) {
 	if now.Before(w.now) {
 		return due, false
 	}
-	moves := 0
-	for {
-		if w.heads[takenBucket] == 0 {
-			ticks, bucket, ok := w.nearest()
+	for moves := 0; ; {
+		first := w.heads[w.front()]
+		if first == 0 {
+			ticks, ok := w.next()
 			if !ok || ticks > uint32(now-w.now) {
 				break
 			}
-			w.now += Tick(ticks)
-			w.take(bucket)
+			w.reach(w.now + Tick(ticks))
+			continue
 		}
-		i := w.heads[takenBucket] - 1
+		i := first - 1
 		e := w.entry(i)
 		if e.at.After(w.now) {
 			if moves == MovesMax {
@@ -62,14 +62,18 @@ func (w *Wheel) Advance(now Tick, due []uint32) (_ []uint32, more bool) {
 	return due, false
 }
 
-// Next returns the moment at which Advance has something to do, which is never
-// later than the earliest deadline, and is exactly it when that lies less than
-// 64 ticks ahead of [Wheel.Now]. An overdue entry makes it Now. It reports false
-// when the wheel is empty.
+// Next returns the moment at which Advance has something to do: never later than
+// the earliest deadline, and exactly it once that lies in level 0. It is earlier
+// when a bucket of a level above has to be placed again first, at most once a
+// level on the way to a deadline. An overdue entry makes it [Wheel.Now]. It
+// reports false when the wheel is empty.
 func (w *Wheel) Next() (Tick, bool) {
-	if w.heads[takenBucket] != 0 {
+	if w.heads[w.front()] != 0 {
 		return w.now, true
 	}
-	ticks, _, ok := w.nearest()
-	return w.now + Tick(ticks), ok
+	ticks, ok := w.next()
+	if !ok {
+		return w.now, false
+	}
+	return w.now + Tick(ticks), true
 }

@@ -73,11 +73,13 @@ func (w *Wheel) unlink(e *entry) {
 	e.next, e.prev = 0, 0
 }
 
-// take moves the whole of bucket b, which is occupied, to the empty taken list.
-func (w *Wheel) take(b uint32) {
-	first := w.heads[b]
-	w.heads[b] = 0
-	w.occupied[b>>levelBits] &^= 1 << (b % levelSize)
-	w.heads[takenBucket] = first
-	w.entry(first - 1).prev = headOf | takenBucket
+// take moves the whole of bucket b of a level, which is occupied, to the level's
+// taken list, which is empty.
+func (w *Wheel) take(level, b uint32) {
+	from, to := level<<levelBits|b, takenBucket+level-1
+	first := w.heads[from]
+	w.heads[from] = 0
+	w.occupied[level] &^= 1 << b
+	w.heads[to] = first
+	w.entry(first - 1).prev = headOf | to
 }
