@@ -15,7 +15,7 @@ package codec
 // are not changed.
 type Message struct {
 	Envelope
-	frame []byte
+	frame []byte // with the capacity of the chunk behind it, if it lies in one
 	chunk *chunk // what frame lies in; nil: borrowed from the caller of Parse, or owned outright
 	lease lease  // what this value holds of chunk
 }
@@ -30,7 +30,7 @@ func Parse(frame []byte, o ScanOptions) (Message, error) {
 }
 
 // Frame returns the whole frame.
-func (m *Message) Frame() []byte { return m.frame }
+func (m *Message) Frame() []byte { return m.frame[:len(m.frame):len(m.frame)] }
 
 // RawID returns the JSON text of the id, nil when it is absent.
 func (m *Message) RawID() []byte { return m.Envelope.RawID.Of(m.frame) }

@@ -51,7 +51,7 @@ func (m *Message) copyOut() {
 	end := headroom + len(m.frame)
 	c := getChunk(end, end)
 	copy(c.b[headroom:], m.frame)
-	m.frame = c.b[headroom:end:end]
+	m.frame = c.b[headroom:end]
 	m.chunk = c
 	m.lease = lease{c.generation(), 1}
 	c.audit.lease(m.frame)

@@ -123,7 +123,7 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 	frame, err := r.next()
 	r.busy.Store(false)
-	return frame, err
+	return frame[:len(frame):len(frame)], err
 }
 
 // ReadMessage reads the next frame and scans it into m, which is borrowed until
@@ -165,6 +165,7 @@ func (r *Reader) Buffered() int {
 	return r.ahead.End - r.ahead.Start
 }
 
+// next returns the next frame, with the capacity of its chunk.
 func (r *Reader) next() ([]byte, error) {
 	if r.chunk != nil {
 		r.chunk.audit.lendEnds()
@@ -179,7 +180,7 @@ func (r *Reader) next() ([]byte, error) {
 				return nil, r.refuse(cut, err)
 			}
 			if cut.Advance > 0 {
-				frame := r.chunk.b[r.start+cut.Start : r.start+cut.End : r.start+cut.End]
+				frame := r.chunk.b[r.start+cut.Start : r.start+cut.End]
 				r.start += cut.Advance
 				r.chunk.audit.lend(frame)
 				return frame, nil

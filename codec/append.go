@@ -1,0 +1,105 @@
+package codec
+
+import (
+	"slices"
+	"strconv"
+)
+
+// The messages are written around bodies that are JSON texts already, without a
+// byte of whitespace.
+const (
+	openID     = `{"jsonrpc":"2.0","id":`
+	openMethod = `{"jsonrpc":"2.0","method":`
+	openError  = `{"jsonrpc":"2.0"`
+	thenMethod = `,"method":`
+	thenParams = `,"params":`
+	thenResult = `,"result":`
+	thenError  = `,"error":`
+)
+
+// AppendRequest appends a request to dst. params is its JSON text, written as it
+// is and not looked at; nil omits the member. An absent id is a misuse that
+// panics: what needs no answer is a notification.
+func AppendRequest(dst []byte, id ID, method string, params []byte) []byte {
+	if id.IsAbsent() {
+		panic("codec: AppendRequest without an id")
+	}
+	dst = slices.Grow(dst, len(openID)+len(thenMethod)+len(thenParams)+len(id.text)+len(method)+len(params)+32)
+	dst = append(dst, openID...)
+	dst = id.Append(dst)
+	dst = append(dst, thenMethod...)
+	return appendCall(dst, method, params)
+}
+
+// AppendNotification appends a notification to dst, with params as
+// [AppendRequest] takes them.
+func AppendNotification(dst []byte, method string, params []byte) []byte {
+	dst = slices.Grow(dst, len(openMethod)+len(thenParams)+len(method)+len(params)+8)
+	dst = append(dst, openMethod...)
+	return appendCall(dst, method, params)
+}
+
+func appendCall(dst []byte, method string, params []byte) []byte {
+	dst = AppendString(dst, method)
+	if params != nil {
+		dst = append(dst, thenParams...)
+		dst = append(dst, params...)
+	}
+	return append(dst, '}')
+}
+
+// AppendResult appends the successful answer to the request whose id is the JSON
+// text rawID, echoed as it is; nil writes null. result is a JSON text, written
+// as it is; nil writes null.
+func AppendResult(dst []byte, rawID, result []byte) []byte {
+	dst = slices.Grow(dst, len(openID)+len(thenResult)+len(rawID)+len(result)+12)
+	dst = append(dst, openID...)
+	dst = appendOrNull(dst, rawID)
+	dst = append(dst, thenResult...)
+	dst = appendOrNull(dst, result)
+	return append(dst, '}')
+}
+
+func appendOrNull(dst, text []byte) []byte {
+	if text == nil {
+		return append(dst, "null"...)
+	}
+	return append(dst, text...)
+}
+
+// AppendError appends the answer that a request failed. rawID is the JSON text
+// of its id, echoed as it is; nil omits the member, as MCP wants it where the id
+// could not be read. Plain JSON-RPC wants null there.
+//
+// e is written as an object of code, message and, unless nil, data. Its code is
+// RawCode where that is set. An error that a peer gave as something else than an
+// object, and so without a code, is written under CodeInternal; so is a nil e.
+func AppendError(dst []byte, rawID []byte, e *Error) []byte {
+	if e == nil {
+		e = &Error{Code: CodeInternal, Message: "internal error"}
+	}
+	dst = slices.Grow(dst, len(openID)+len(rawID)+len(e.Message)+len(e.Data)+64)
+	if rawID == nil {
+		dst = append(dst, openError...)
+	} else {
+		dst = append(dst, openID...)
+		dst = append(dst, rawID...)
+	}
+	dst = append(dst, thenError...)
+	dst = append(dst, `{"code":`...)
+	switch {
+	case len(e.RawCode) > 0:
+		dst = append(dst, e.RawCode...)
+	case e.Code == 0 && e.Raw != nil && !e.Structured:
+		dst = strconv.AppendInt(dst, CodeInternal, 10)
+	default:
+		dst = strconv.AppendInt(dst, e.Code, 10)
+	}
+	dst = append(dst, `,"message":`...)
+	dst = AppendString(dst, e.Message)
+	if e.Data != nil {
+		dst = append(dst, `,"data":`...)
+		dst = append(dst, e.Data...)
+	}
+	return append(dst, "}}"...)
+}
