@@ -1,4 +1,46 @@
 package codec
 
-// AppendCompact drops whitespace between tokens.
-func AppendCompact(dst, frame []byte) []byte { return append(dst, frame...) }
+import "bytes"
+
+// AppendCompact appends frame to dst without the whitespace between its tokens,
+// so that it is one line: what [FlagNewline] frames need before they enter a
+// newline-delimited transport. Nothing else changes. frame must be valid JSON.
+// dst may be frame[:0], which compacts in place.
+func AppendCompact(dst, frame []byte) []byte {
+	start := 0
+	for i := 0; i < len(frame); {
+		switch frame[i] {
+		case '"':
+			i = stringEnd(frame, i+1)
+		case ' ', '\t', '\n', '\r':
+			dst = append(dst, frame[start:i]...)
+			for i++; i < len(frame) && isSpace(frame[i]); i++ {
+			}
+			start = i
+		default:
+			i++
+		}
+	}
+	return append(dst, frame[start:]...)
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// stringEnd returns the index behind the quote that closes the string whose text
+// begins at i: the first one with an even number of backslashes before it.
+func stringEnd(b []byte, i int) int {
+	for start := i; ; {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		i += n + 1
+		k := i - 1
+		for k > start && b[k-1] == '\\' {
+			k--
+		}
+		if (i-1-k)&1 == 0 {
+			return i
+		}
+	}
+}

@@ -36,6 +36,7 @@ const (
 	errBoth
 	errNeither
 	errElement
+	errNotArray
 	errEmptyBatch
 )
 
@@ -75,6 +76,7 @@ var problems = [...]struct {
 	errBoth:       {"method beside a result or an error", ErrRequestAndResponse},
 	errNeither:    {"neither a method nor a result nor an error", nil},
 	errElement:    {"batch element is not an object", nil},
+	errNotArray:   {"batch is not an array", nil},
 	errEmptyBatch: {"empty batch", ErrBatch},
 }
 

@@ -76,10 +76,16 @@ func literal(b []byte, i int) (int, problem) {
 	if i+4 > len(b) {
 		return i, errTruncated
 	}
-	switch w := binary.LittleEndian.Uint32(b[i:]); {
-	case w == wordTrue || w == wordNull:
+	if w := binary.LittleEndian.Uint32(b[i:]); w == wordTrue || w == wordNull {
 		return i + 4, fine
-	case b[i] == 'f' && i+5 <= len(b) && binary.LittleEndian.Uint32(b[i+1:]) == wordAlse:
+	}
+	if b[i] != 'f' {
+		return i, errLiteral
+	}
+	if i+5 > len(b) {
+		return i, errTruncated
+	}
+	if binary.LittleEndian.Uint32(b[i+1:]) == wordAlse {
 		return i + 5, fine
 	}
 	return i, errLiteral

@@ -1,41 +1,5 @@
 package codec
 
-// bitstack keeps what lies around the current value, one bit a level, 1 for an
-// object. The word in use travels in a register; words that are full wait here,
-// those of the first levels in place, deeper ones on the heap.
-type bitstack struct {
-	n    int
-	near [8]uint64
-	far  []uint64
-}
-
-// emptyWord marks the bottom of a word: the highest set bit stands below the
-// levels pushed so far, so a word holds 63.
-const emptyWord = 1
-
-func (d *bitstack) push(w uint64) {
-	if d.n < len(d.near) {
-		d.near[d.n] = w
-	} else {
-		d.far = append(d.far, w)
-	}
-	d.n++
-}
-
-// pop returns the word below, emptyWord when there is none.
-func (d *bitstack) pop() uint64 {
-	if d.n == 0 {
-		return emptyWord
-	}
-	d.n--
-	if d.n < len(d.near) {
-		return d.near[d.n]
-	}
-	w := d.far[len(d.far)-1]
-	d.far = d.far[:len(d.far)-1]
-	return w
-}
-
 // skip validates the value that begins at b[i], after optional whitespace, and
 // returns the index behind it. depth is how many containers lie around it.
 //
