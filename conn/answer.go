@@ -1,0 +1,84 @@
+package conn
+
+import (
+	"context"
+
+	"github.com/correlator-go/correlator/codec"
+)
+
+// envelopeBytes is more than a frame needs around method, params, result and id.
+const envelopeBytes = 128
+
+// appendAnswer appends one response.
+func appendAnswer(dst, rawID, result []byte, e *codec.Error) []byte {
+	if e != nil {
+		return codec.AppendError(dst, rawID, e)
+	}
+	return codec.AppendResult(dst, rawID, result)
+}
+
+// pushAnswer queues a response whose room n holds.
+func (c *Conn) pushAnswer(n *node, rawID, result []byte, e *codec.Error) {
+	n.buf = c.o.Framer.Open(n.buf)
+	n.buf = appendAnswer(n.buf, rawID, result, e)
+	c.seal(n, 0)
+	n.frames = 1
+	c.line.push(n)
+}
+
+// answerRequest answers from the reader, in m's array if it came in one.
+func (c *Conn) answerRequest(m *codec.Message, b *batchAnswer, result []byte, e *codec.Error) {
+	if b != nil {
+		b.expect()
+		b.add(appendAnswer(nil, m.RawID(), result, e), false)
+		return
+	}
+	c.answerFrame(m.RawID(), result, e)
+}
+
+// answerNow answers with an error from the reader.
+func (c *Conn) answerNow(rawID []byte, e *codec.Error) { c.answerFrame(rawID, nil, e) }
+
+// answerFrame answers from the reader, which does not wait: to a peer that
+// asks and asks but does not read, the answer is dropped in the end.
+func (c *Conn) answerFrame(rawID, result []byte, e *codec.Error) {
+	need := len(rawID) + len(result) + errorBytes(e) + envelopeBytes
+	if !c.room.force(need) {
+		c.counts.answersDropped.Add(1)
+		return
+	}
+	n := takeNode()
+	n.charge = need
+	c.pushAnswer(n, rawID, result, e)
+}
+
+// seal ends the frame that begins at start. It fails only for frames that no
+// framing carries: empty ones, which are never built, and such of 4 GiB.
+func (c *Conn) seal(n *node, start int) { n.buf, _ = c.o.Framer.Seal(n.buf, start) }
+
+// waitRoom waits for need bytes of room. It gives up when ctx ends, when
+// settled is closed, and when the connection ends; nil for ctx and settled never
+// do. The error says which.
+func (c *Conn) waitRoom(need int, ctx context.Context, settled <-chan struct{}) error {
+	var done <-chan struct{}
+	if ctx != nil {
+		done = ctx.Done()
+	}
+	w := c.room.enter(need)
+	var err error
+	select {
+	case <-w.ready:
+		c.room.leave(w)
+		return nil
+	case <-done:
+		err = context.Cause(ctx)
+	case <-settled:
+		err = errSettled
+	case <-c.cut:
+		err = c.closedError()
+	}
+	if c.room.leave(w) {
+		c.room.release(need)
+	}
+	return err
+}

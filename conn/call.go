@@ -1,0 +1,256 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/engine"
+)
+
+// Outcome is how a call ended: Value is the JSON text of the result when Err is
+// nil. Inside a callback Value is borrowed: it must be copied to be kept.
+type Outcome = engine.Outcome[[]byte]
+
+// NoTimeout in CallOptions means no deadline.
+const NoTimeout = engine.NoTimeout
+
+// CallOptions of one call. The zero value takes the connection's.
+type CallOptions struct {
+	// Timeout is the total time. Zero is the connection's, negative none.
+	Timeout time.Duration
+	// IdleTimeout is how long the call may hear nothing; progress moves it.
+	// Zero is the connection's, negative none. A call that has one asks for
+	// progress even without Progress, in the MCP profile.
+	IdleTimeout time.Duration
+	// Progress gets the call's progress, in order, before the call ends; in the
+	// MCP profile only. Call runs it on the caller's goroutine, Start and Submit
+	// on one that lives while there is something to deliver; so it may block.
+	// What comes while it runs is coalesced: the last value wins. Setting it
+	// puts _meta.progressToken into params, which must then be absent or an
+	// object.
+	Progress func(Progress)
+	// Subscription gets the notifications that carry this call's subscription
+	// id, in order, before the call ends. It runs where Progress does.
+	Subscription func(Notification)
+	// SubscriptionBuffer is how many notifications may wait for a slow
+	// Subscription, 1 MiB of them at most. Zero is DefaultSubscriptionBuffer,
+	// negative means one.
+	SubscriptionBuffer int
+	// Slow says what happens to a notification that finds the buffer full.
+	Slow SlowPolicy
+	// NoCancel keeps the end of the call from the peer: no cancel is sent when
+	// it expires or is cancelled.
+	NoCancel bool
+	// NoWait fails with ErrFull instead of waiting for room, whatever Overflow
+	// says. What runs inside a callback sets it under OverflowWait.
+	NoWait bool
+}
+
+// Call sends a request and waits for its answer, of which it returns the JSON
+// text of the result. The caller owns that; params are copied before Call
+// returns, whatever happens.
+//
+// A deadline costs nothing: it comes from o or from the connection, and ctx may
+// be context.Background(). A deadline of ctx counts too, and when ctx is
+// cancelled the call is.
+//
+// Call fails with *codec.Error when the peer answered with an error, and
+// otherwise with an *engine.CallError that errors.Is finds ErrTimeout,
+// ErrCancelled or ErrClosed, or with ErrFull, ErrTooLarge or ErrInvalidAnswer.
+// [Sent] tells whether the request may have reached the peer.
+func (c *Conn) Call(ctx context.Context, method string, params []byte, o CallOptions) ([]byte, error) {
+	need, err := c.need(method, params)
+	if err != nil {
+		return nil, err
+	}
+	held := o.NoWait
+	if held && !c.room.try(need) {
+		return nil, unsent(method, ErrFull)
+	}
+	var f *feed
+	if c.wantsFeed(&o) {
+		f = c.newFeed(&o, nil)
+		f.signal = make(chan struct{}, 1)
+	}
+	call, err := c.engine.Begin(ctx, engine.CallOptions[[]byte]{
+		Method: method, Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, NoWait: o.NoWait,
+	})
+	if err != nil {
+		if held {
+			c.room.release(need)
+		}
+		return nil, err
+	}
+	id := call.ID()
+	if f != nil {
+		c.feeds.add(id, f)
+	}
+	if held || c.room.try(need) || c.waitRoom(need, ctx, call.Done()) == nil {
+		if err := c.send(id, method, params, &o, need); err != nil {
+			call.Cancel(err)
+		}
+	}
+	if f != nil {
+		return c.await(ctx, call, f)
+	}
+	return call.Wait(ctx)
+}
+
+// await waits for a call with a feed, which it delivers meanwhile.
+func (c *Conn) await(ctx context.Context, call engine.Call[[]byte], f *feed) ([]byte, error) {
+	done := call.Done()
+	for waiting := true; waiting; {
+		select {
+		case <-f.signal:
+			f.deliverAll()
+		case <-ctx.Done():
+			waiting = false
+		case <-done:
+			waiting = false
+		}
+	}
+	value, err := call.Wait(ctx)
+	f.close()
+	id, _ := call.ID().Int()
+	c.feeds.remove(id)
+	f.deliverAll()
+	return value, err
+}
+
+// Start sends a request and returns its id at once; notify gets the outcome,
+// once, on the goroutine that settles the call: the reader, the driver of the
+// deadlines, whoever cancels or closes. notify must not block; it may call
+// Start, Submit, Cancel, TryNotify and Close. Nil discards the outcome.
+//
+// Exactly one of two things happens: Start returns an error, or notify is
+// called. Start does not wait, except under OverflowWait without o.NoWait, when
+// it waits for room under ctx. A deadline of ctx becomes the call's; that ctx
+// is cancelled later does not matter to it.
+func (c *Conn) Start(ctx context.Context, method string, params []byte, o CallOptions, notify func(Outcome)) (codec.ID, error) {
+	need, err := c.need(method, params)
+	if err != nil {
+		return codec.ID{}, err
+	}
+	wait := c.o.Overflow == engine.OverflowWait && !o.NoWait
+	if !wait && !c.room.try(need) {
+		return codec.ID{}, unsent(method, ErrFull)
+	}
+	id, err := c.begin(ctx, method, &o, notify, !wait)
+	if err != nil {
+		if !wait {
+			c.room.release(need)
+		}
+		return codec.ID{}, err
+	}
+	if wait && !c.room.try(need) {
+		if err := c.waitRoom(need, ctx, nil); err != nil {
+			c.engine.Cancel(id, err)
+			return id, nil
+		}
+	}
+	if err := c.send(id, method, params, &o, need); err != nil {
+		c.engine.Cancel(id, err)
+	}
+	return id, nil
+}
+
+// begin registers a call whose outcome goes to notify.
+func (c *Conn) begin(ctx context.Context, method string, o *CallOptions, notify func(Outcome), noWait bool) (codec.ID, error) {
+	options := engine.CallOptions[[]byte]{
+		Method: method, Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, Notify: notify, Discard: notify == nil, NoWait: noWait,
+	}
+	var f *feed
+	if c.wantsFeed(o) {
+		f = c.newFeed(o, notify)
+		options.Notify, options.Discard = f.settle, false
+	}
+	call, err := c.engine.Begin(ctx, options)
+	if err != nil {
+		return codec.ID{}, err
+	}
+	id := call.ID()
+	if f != nil {
+		c.feeds.add(id, f)
+	}
+	return id, nil
+}
+
+// need is the room that a request takes, or why it is not taken at all.
+func (c *Conn) need(method string, params []byte) (int, error) {
+	if c.closing.Load() {
+		return 0, unsent(method, c.closedError())
+	}
+	if c.draining.Load() {
+		return 0, unsent(method, ErrDraining)
+	}
+	n := len(method) + len(params)
+	if n > c.o.MaxFrameOut {
+		return 0, unsent(method, ErrTooLarge)
+	}
+	return n + envelopeBytes, nil
+}
+
+// send encodes the request and queues it; need bytes of room are held for it,
+// and given back if it cannot be encoded.
+func (c *Conn) send(id codec.ID, method string, params []byte, o *CallOptions, need int) error {
+	n := takeNode()
+	n.charge = need
+	n.call, _ = id.Int()
+	buf, err := c.appendRequest(n.buf, id, method, params, o)
+	if err != nil {
+		putNode(n)
+		c.room.release(need)
+		return err
+	}
+	n.buf = buf
+	c.line.push(n)
+	return nil
+}
+
+// appendRequest appends one framed request; on an error dst comes back as it
+// was.
+func (c *Conn) appendRequest(dst []byte, id codec.ID, method string, params []byte, o *CallOptions) ([]byte, error) {
+	start := len(dst)
+	if c.wantsProgress(o) {
+		extended, err := codec.AppendParamsWithToken(nil, params, id)
+		if err != nil {
+			return dst, err
+		}
+		params = extended
+	}
+	buf := c.o.Framer.Open(dst)
+	buf = codec.AppendRequest(buf, id, method, params)
+	buf, err := c.o.Framer.Seal(buf, start)
+	if err != nil {
+		return dst, err
+	}
+	return buf, nil
+}
+
+// wantsProgress reports whether the request carries a token.
+func (c *Conn) wantsProgress(o *CallOptions) bool {
+	if o.Progress == nil && o.IdleTimeout <= 0 && (o.IdleTimeout < 0 || c.o.IdleTimeout <= 0) {
+		return false
+	}
+	return c.o.Profile == codec.MCP
+}
+
+func (c *Conn) wantsFeed(o *CallOptions) bool {
+	return o.Progress != nil || o.Subscription != nil || o.NoCancel
+}
+
+func (c *Conn) newFeed(o *CallOptions, notify func(Outcome)) *feed {
+	return &feed{
+		conn: c, progress: o.Progress, notes: o.Subscription, slow: o.Slow, quiet: o.NoCancel, notify: notify,
+		limit: limitOr(o.SubscriptionBuffer, DefaultSubscriptionBuffer, 1),
+	}
+}
+
+// Cancel ends a pending call: its caller gets ErrCancelled, which unwraps to
+// cause, and the peer is told if it had the request. False says that no such
+// call is pending. Cancel never waits.
+func (c *Conn) Cancel(id codec.ID, cause error) bool { return c.engine.Cancel(id, cause) }
+
+var errSettled = errors.New("conn: call settled while it waited for room")

@@ -1,0 +1,260 @@
+package conn
+
+import (
+	"sync"
+
+	"github.com/correlator-go/correlator/codec"
+)
+
+// subscriptionBytes bounds what waits for one slow subscriber, beside the count.
+const subscriptionBytes = 1 << 20
+
+// feed carries what comes in for one call before its answer: progress and the
+// notifications of a subscription. The reader puts in and never waits; one
+// consumer takes out, in order.
+//
+//	Call    the consumer is the caller, while it waits for the answer
+//	Start   a goroutine that lives while there is something to deliver; if it
+//	        does when the call settles, it delivers the outcome as well
+//
+// I6: what came before the answer is delivered before the outcome, and nothing
+// after it.
+type feed struct {
+	conn     *Conn
+	progress func(Progress)
+	notes    func(Notification)
+	limit    int
+	slow     SlowPolicy
+	quiet    bool          // CallOptions.NoCancel
+	notify   func(Outcome) // of Start, nil in Call
+	signal   chan struct{} // of Call, nil in Start: holds one token when there is something
+
+	mu      sync.Mutex // protects the fields below
+	queue   []delivery
+	bytes   int
+	running bool     // of Start: the goroutine lives
+	over    bool     // the call settled: nothing more goes in
+	outcome *Outcome // settled while the goroutine ran: its last delivery
+	spare   []byte   // a buffer to reuse for progress
+}
+
+// delivery is one notification, copied from the frame.
+type delivery struct {
+	note   bool // of a subscription; else progress
+	method string
+	params []byte
+}
+
+// offered says what became of a notification.
+type offered uint8
+
+const (
+	feedTook      offered = iota
+	feedCoalesced         // it replaced one that waited
+	feedDropped           // a notification was dropped for it, or it was
+	feedTooSlow           // the subscription has to end
+	feedOver              // the call had settled
+)
+
+// offerProgress is called by the reader.
+func (f *feed) offerProgress(params []byte) offered {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return feedOver
+	}
+	for i := range f.queue {
+		if d := &f.queue[i]; !d.note {
+			d.params = append(d.params[:0], params...)
+			return feedCoalesced
+		}
+	}
+	f.putLocked(delivery{params: append(f.spare[:0], params...)})
+	f.spare = nil
+	return feedTook
+}
+
+// offerNote is called by the reader.
+func (f *feed) offerNote(method, params []byte) offered {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return feedOver
+	}
+	result := feedTook
+	for len(f.queue) > 0 && (len(f.queue) >= f.limit || f.bytes+len(params) > subscriptionBytes) {
+		switch f.slow {
+		case SlowDropNewest:
+			return feedDropped
+		case SlowEnd:
+			return feedTooSlow
+		}
+		f.bytes -= len(f.queue[0].params)
+		f.queue[0] = delivery{}
+		f.queue = f.queue[1:]
+		result = feedDropped
+	}
+	f.bytes += len(params)
+	f.putLocked(delivery{note: true, method: string(method), params: append([]byte(nil), params...)})
+	return result
+}
+
+func (f *feed) putLocked(d delivery) {
+	f.queue = append(f.queue, d)
+	switch {
+	case f.signal != nil:
+		select {
+		case f.signal <- struct{}{}:
+		default:
+		}
+	case !f.running:
+		f.running = true
+		go f.run()
+	}
+}
+
+// take removes what is next. When there is nothing more and the call settled,
+// it gives the outcome once; when there is nothing at all, running ends.
+func (f *feed) take() (d delivery, outcome *Outcome, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.queue) > 0 {
+		d = f.queue[0]
+		f.queue[0] = delivery{}
+		f.queue = f.queue[1:]
+		if d.note {
+			f.bytes -= len(d.params)
+		}
+		return d, nil, true
+	}
+	f.queue = nil
+	f.running = false
+	outcome, f.outcome = f.outcome, nil
+	return d, outcome, outcome != nil
+}
+
+// run is the goroutine of Start.
+func (f *feed) run() {
+	for {
+		d, outcome, ok := f.take()
+		switch {
+		case !ok:
+			return
+		case outcome != nil:
+			f.conn.guard(func() { f.notify(*outcome) })
+			return
+		}
+		f.deliver(d)
+	}
+}
+
+// deliverAll is the consumer of Call.
+func (f *feed) deliverAll() {
+	for {
+		d, _, ok := f.take()
+		if !ok {
+			return
+		}
+		f.deliver(d)
+	}
+}
+
+func (f *feed) deliver(d delivery) {
+	if d.note {
+		f.conn.counts.notesDelivered.Add(1)
+		f.conn.guard(func() { f.notes(Notification{Method: d.method, Params: d.params}) })
+		return
+	}
+	f.conn.counts.progressDelivered.Add(1)
+	f.conn.guard(func() { f.progress(Progress{Params: d.params}) })
+	f.mu.Lock()
+	f.spare = d.params
+	f.mu.Unlock()
+}
+
+// close lets nothing more in. Call does it once it has its answer.
+func (f *feed) close() {
+	f.mu.Lock()
+	f.over = true
+	f.mu.Unlock()
+}
+
+// settle is what the table calls for a call of Start. The outcome goes straight
+// to the caller, unless something is still on its way there.
+func (f *feed) settle(o Outcome) {
+	f.mu.Lock()
+	f.over = true
+	if f.running {
+		o.Value = append([]byte(nil), o.Value...)
+		f.outcome = &o
+	}
+	running := f.running
+	f.mu.Unlock()
+	if id, ok := o.ID.Int(); ok {
+		f.conn.feeds.remove(id)
+	}
+	if !running && f.notify != nil {
+		f.notify(o)
+	}
+}
+
+// feeds finds the feed of a call. Only calls that have one pay for it.
+type feeds struct {
+	mu   sync.Mutex // protects the fields below; taken before a feed's own
+	live map[int64]*feed
+	// retired remembers the ids of calls that had a feed and ended: a ring in
+	// which an id has one place.
+	retired []int64
+}
+
+// retiredIDs bounds the memory for telling late progress from unknown.
+const retiredIDs = 512
+
+// add makes f known, unless its call has settled already.
+func (s *feeds) add(id codec.ID, f *feed) {
+	key, _ := id.Int()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live == nil {
+		s.live = make(map[int64]*feed)
+		s.retired = make([]int64, retiredIDs)
+	}
+	f.mu.Lock()
+	over := f.over
+	f.mu.Unlock()
+	if over {
+		s.retireLocked(key)
+		return
+	}
+	s.live[key] = f
+}
+
+func (s *feeds) remove(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.live[id]; ok {
+		delete(s.live, id)
+		s.retireLocked(id)
+	}
+}
+
+func (s *feeds) retireLocked(id int64) { s.retired[retiredPlace(id)] = id }
+
+func retiredPlace(id int64) uint64 { return uint64(id) * 0x9e3779b97f4a7c15 >> 55 }
+
+// quiet reports whether the peer must not hear that the call ended.
+func (s *feeds) quiet(id int64) bool {
+	f, _ := s.find(id)
+	return f != nil && f.quiet
+}
+
+// find gives the feed of a pending call, and whether the call is known to have
+// ended.
+func (s *feeds) find(id int64) (f *feed, late bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live == nil {
+		return nil, false
+	}
+	return s.live[id], s.retired[retiredPlace(id)] == id
+}

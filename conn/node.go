@@ -1,0 +1,61 @@
+package conn
+
+import (
+	"sync"
+
+	"github.com/correlator-go/correlator/internal/invariants"
+)
+
+// A node is one enqueue: frames that stand back to back in buf, ready for the
+// stream. Whoever fills it owns it until push; from then on the writer does,
+// and puts it back into the pool once the bytes are copied or written.
+//
+// Params are copied into it, so a caller that gives up may reuse them at once,
+// whether the writer has seen the node or not.
+type node struct {
+	next *node // older neighbour in the line; the writer turns it round
+	buf  []byte
+	// call is the pending call whose request the one frame is; noCall for a
+	// frame that is written in any case.
+	call int64
+	// marks are the frames of a batch. Without them buf is one frame.
+	marks []mark
+	// charge is what the node holds of the write buffer's room.
+	charge int
+	// frames is how many frames buf holds that belong to no call.
+	frames int
+	// flushed is closed when the node and all before it were written, or will
+	// never be.
+	flushed chan struct{}
+}
+
+// mark ends one frame of a batch: buf up to end, of this call.
+type mark struct {
+	call int64
+	end  int
+}
+
+const (
+	noCall = -1
+	// nodeKeep is the largest buffer that goes back into the pool. Batches are
+	// cut to fit it, so that only single large frames are left to the collector.
+	nodeKeep = 256 << 10
+)
+
+var nodes = sync.Pool{New: func() any { return &node{call: noCall, buf: make([]byte, 0, 512)} }}
+
+func takeNode() *node { return nodes.Get().(*node) }
+
+// putNode gives n back. The caller must hold the only reference.
+func putNode(n *node) {
+	if cap(n.buf) > nodeKeep {
+		return
+	}
+	if invariants.Enabled {
+		for i := range n.buf {
+			n.buf[i] = 0xdb
+		}
+	}
+	*n = node{buf: n.buf[:0], marks: n.marks[:0], call: noCall}
+	nodes.Put(n)
+}

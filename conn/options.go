@@ -1,0 +1,171 @@
+package conn
+
+import (
+	"time"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/engine"
+)
+
+// Limits, used where Options say nothing.
+const (
+	// DefaultMaxConcurrent is how many handlers run at once.
+	DefaultMaxConcurrent = 64
+	// DefaultMaxQueued is how many requests, and how many notifications, wait
+	// for a handler.
+	DefaultMaxQueued = 1024
+	// DefaultMaxFrame bounds one frame, in each direction.
+	DefaultMaxFrame = 16 << 20
+	// DefaultWriteBuffer bounds the bytes that wait to be written.
+	DefaultWriteBuffer = 8 << 20
+	// DefaultCloseTimeout bounds how long Close lets bytes go out and come in.
+	DefaultCloseTimeout = time.Second
+	// DefaultSubscriptionBuffer is how many notifications wait for a slow
+	// subscriber.
+	DefaultSubscriptionBuffer = 256
+)
+
+// Batches says what happens to a frame that is a JSON array.
+type Batches uint8
+
+const (
+	// RefuseBatches drops the frame, counts it and offers it to OnStray. MCP
+	// has had no batches since 2025-06-18.
+	RefuseBatches Batches = iota
+	// SplitBatches serves each element as if it had come alone. The answers go
+	// out as one array when the last is there; an empty array is answered with
+	// one invalid-request error, a batch of notifications with nothing.
+	SplitBatches
+)
+
+// Options of a connection. The zero value is an MCP connection over lines that
+// serves nothing but ping. Options are copied by New.
+type Options struct {
+	// Profile chooses the dialect: which ids are legal, how a cancel is
+	// written, whether a cancelled request is answered. Zero is MCP.
+	Profile codec.Profile
+	// Framer cuts the stream into frames. Nil is codec.LineFramer, the framing
+	// of MCP; LSP wants codec.HeaderFramer.
+	Framer codec.Framer
+
+	// Handler serves what the peer asks and notifies. Nil refuses requests with
+	// -32601 and drops notifications.
+	Handler Handler
+	// Inline runs the handler on the connection's reader, without a queue, a
+	// goroutine or a copy of the frame. Such a handler must not block: no
+	// answer is read while it runs. It is meant for handlers that only pass the
+	// request on and call [Inbound.Detach].
+	Inline bool
+	// MaxConcurrent is how many handlers run at once. Notifications have one
+	// more goroutine of their own, which keeps their order. Zero is
+	// DefaultMaxConcurrent, negative means one.
+	MaxConcurrent int
+	// MaxQueued is how many requests may wait for a handler, and how many
+	// notifications. Requests that were detached and not yet answered count
+	// too. A request above it is answered -32603, a notification dropped; both
+	// are counted. Zero is DefaultMaxQueued, negative means none.
+	MaxQueued int
+	// Batches says what happens to a frame that is an array.
+	Batches Batches
+	// PassPing gives ping requests to Handler. Without it they are answered
+	// with {} by the reader, ahead of every queue; the MCP profile only.
+	PassPing bool
+	// AnswerUnreadable answers frames that are no message with -32700 or
+	// -32600. Off by default, because peers in use today die of an error that
+	// carries no id.
+	AnswerUnreadable bool
+
+	// MaxPending is how many calls may be pending. Zero is 1<<16, negative as
+	// many as a table can hold.
+	MaxPending int
+	// Overflow says what a call does when MaxPending are pending: fail with
+	// ErrFull, or wait for room under its ctx. It also rules what Start and
+	// Submit do when WriteBuffer is full; Call and Notify always wait there.
+	Overflow engine.Overflow
+	// MatchText lets an answer whose id is "7" settle call 7, for peers that
+	// lose the type. The exact type is tried first.
+	MatchText bool
+	// Timeout is the total time of a call that names none. Zero is 60 s,
+	// negative none.
+	Timeout time.Duration
+	// IdleTimeout is how long a call may hear nothing; its progress moves it.
+	// Zero or negative is none. A call that has one asks for progress.
+	IdleTimeout time.Duration
+	// Grace is how long after its deadline the outcome of an abandoned call is
+	// kept. Zero is 5 s, negative for ever.
+	Grace time.Duration
+
+	// MaxFrame bounds a frame that comes in. A larger line is skipped, and the
+	// call it answers fails if its id can be seen; with other framings a larger
+	// frame ends the connection. Zero is DefaultMaxFrame, negative 2 GiB.
+	MaxFrame int
+	// MaxFrameOut bounds what goes out: method and params together, the
+	// envelope aside. A call above it fails with ErrTooLarge, unsent. Zero is
+	// DefaultMaxFrame, negative 2 GiB.
+	MaxFrameOut int
+	// WriteBuffer bounds the bytes that wait to be written; one frame above it
+	// passes alone. Zero is DefaultWriteBuffer, negative 2 GiB.
+	WriteBuffer int
+	// ChunkSize is the largest read. Zero is the codec's default.
+	ChunkSize int
+	// MaxDepth, RefuseLoneSurrogates and TrustBody are those of
+	// codec.ScanOptions.
+	MaxDepth             int
+	RefuseLoneSurrogates bool
+	TrustBody            bool
+
+	// CloseTimeout bounds how long Close waits for bytes to go out and for
+	// answers that are on the way. Zero is DefaultCloseTimeout, negative does
+	// not wait.
+	CloseTimeout time.Duration
+	// KeepAlive is the pause after which a ping is sent to a peer from which
+	// nothing came. Zero or negative sends none.
+	KeepAlive time.Duration
+	// KeepAliveMethod is the ping. Empty is DefaultKeepAliveMethod.
+	KeepAliveMethod string
+	// KeepAliveTimeout is how long the ping may stay unanswered before the
+	// connection is given up. Zero is KeepAlive.
+	KeepAliveTimeout time.Duration
+
+	// Observer sees every settled call. It must not block. Nil costs nothing.
+	Observer func(engine.Settlement)
+	// OnStray sees what came in and could not be used; see [Stray]. It is
+	// called by the reader and must not block.
+	OnStray func(Stray)
+	// OnClose is called once, after the connection's goroutines have ended and
+	// every call has failed, with what Err returns.
+	OnClose func(error)
+	// OnPanic gets what a handler or a callback panicked with, and its stack.
+	// The panic ends only what it happened in; it is counted in any case.
+	OnPanic func(v any, stack []byte)
+	// Clock measures the calls' deadlines. Nil is the system's monotonic clock.
+	Clock engine.Clock
+}
+
+// withDefaults resolves what zero and negative mean.
+func (o Options) withDefaults() Options {
+	const most = 1<<31 - 1
+	if o.Framer == nil {
+		o.Framer = codec.LineFramer{}
+	}
+	o.MaxConcurrent = limitOr(o.MaxConcurrent, DefaultMaxConcurrent, 1)
+	o.MaxQueued = limitOr(o.MaxQueued, DefaultMaxQueued, 0)
+	o.MaxFrameOut = limitOr(o.MaxFrameOut, DefaultMaxFrame, most)
+	o.WriteBuffer = limitOr(o.WriteBuffer, DefaultWriteBuffer, most)
+	o.CloseTimeout = durationOr(o.CloseTimeout, DefaultCloseTimeout)
+	if o.KeepAliveTimeout <= 0 {
+		o.KeepAliveTimeout = o.KeepAlive
+	}
+	return o
+}
+
+// limitOr is n, or def for zero and negative for what is below it.
+func limitOr(n, def, negative int) int {
+	switch {
+	case n == 0:
+		return def
+	case n < 0:
+		return negative
+	}
+	return n
+}

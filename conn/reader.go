@@ -1,0 +1,154 @@
+package conn
+
+import (
+	"errors"
+	"io"
+
+	"github.com/correlator-go/correlator/codec"
+)
+
+// read is the one goroutine that reads. Nothing in it waits: answers settle
+// calls, requests go to a queue, callbacks run here but must not block. It
+// returns what ended the stream.
+func (c *Conn) read(from io.Reader) error {
+	frames := codec.NewReader(from, codec.ReaderOptions{
+		Framer: c.o.Framer, MaxFrame: c.o.MaxFrame, ChunkSize: c.o.ChunkSize, Scan: c.scan,
+	})
+	var m codec.Message
+	var n, bytes uint64
+	for {
+		err := frames.ReadMessage(&m)
+		n++
+		bytes += uint64(len(m.Frame()))
+		switch {
+		case err == nil:
+			c.route(&m, nil)
+		case !codec.Recoverable(err):
+			c.counts.framesIn.Add(n - 1)
+			c.counts.bytesIn.Add(bytes)
+			return err
+		case errors.Is(err, codec.ErrBatch) && isArray(err):
+			c.batched(m.Frame())
+		default:
+			c.unreadable(&m, err)
+		}
+		if n >= 64 || frames.Buffered() == 0 {
+			c.counts.framesIn.Add(n)
+			c.counts.bytesIn.Add(bytes)
+			n, bytes = 0, 0
+		}
+	}
+}
+
+// isArray tells a frame that is an array from one that holds one in a wrong
+// place, which is a *codec.SyntaxError.
+func isArray(err error) bool {
+	_, syntax := errors.AsType[*codec.SyntaxError](err)
+	return !syntax
+}
+
+func emptyBatch(err error) bool { return errors.Is(err, codec.ErrBatch) }
+
+// route sends one message where it belongs. b is the array that it came in.
+func (c *Conn) route(m *codec.Message, b *batchAnswer) {
+	switch m.Kind {
+	case codec.KindResult:
+		c.resolved(m)
+	case codec.KindError:
+		c.rejected(m)
+	case codec.KindNotification:
+		c.notified(m, b)
+	case codec.KindRequest:
+		c.requested(m, b)
+	}
+}
+
+func (c *Conn) resolved(m *codec.Message) {
+	var ok bool
+	switch m.IDKind {
+	case codec.IDInt:
+		ok = c.engine.Resolve(codec.IntID(m.IntID), m.Result())
+	case codec.IDAbsent, codec.IDNull:
+		c.withoutID(m)
+		return
+	default:
+		ok = c.engine.Resolve(m.ID(), m.Result())
+	}
+	if !ok && c.o.OnStray != nil {
+		c.stray(StrayUnmatched, m.Frame(), len(m.Frame()), nil)
+	}
+}
+
+func (c *Conn) rejected(m *codec.Message) {
+	if m.IDKind == codec.IDAbsent || m.IDKind == codec.IDNull {
+		c.withoutID(m)
+		return
+	}
+	if !c.engine.Reject(m.ID(), m.Err()) {
+		c.stray(StrayUnmatched, m.Frame(), len(m.Frame()), nil)
+	}
+}
+
+func (c *Conn) withoutID(m *codec.Message) {
+	c.counts.noID.Add(1)
+	c.stray(StrayNoID, m.Frame(), len(m.Frame()), nil)
+}
+
+// unreadable deals with a frame that is no message. A request that can be named
+// is refused by its name. An answer that can be named fails its call, which
+// nobody else will ever answer. Anything else is dropped.
+func (c *Conn) unreadable(m *codec.Message, err error) {
+	reason, frame, size := StrayUnreadable, m.Frame(), len(m.Frame())
+	rawID, method := m.RawID(), m.Envelope.Method.Present()
+	id := codec.ID{}
+	if cut, ok := errors.AsType[*codec.FrameError](err); ok {
+		reason, frame = StrayTooLarge, cut.Prefix
+		size = int(min(cut.Size, 1<<31-1))
+		begin, _ := codec.Parse(frame, codec.ScanOptions{Profile: c.o.Profile, TrustBody: true})
+		method = begin.Envelope.Method.Present()
+		id, _ = codec.PeekID(frame, c.o.Profile)
+		rawID = id.Append(nil)
+		c.counts.tooLarge.Add(1)
+	} else {
+		id, _ = codec.ParseID(rawID, c.o.Profile)
+		c.counts.unreadable.Add(1)
+	}
+	c.stray(reason, frame, size, err)
+	named := id.Kind() >= codec.IDInt
+	switch {
+	case method && named && c.serving.has(id):
+		// The error would end the other request of that name at the peer.
+	case method && named, c.o.AnswerUnreadable:
+		c.answerNow(c.idOr(rawID), refusal(err))
+	case named:
+		c.engine.Reject(id, &invalidAnswer{err})
+	}
+}
+
+// refusal is what the peer is told about a frame that is no message.
+func refusal(err error) *codec.Error {
+	if e, ok := errors.AsType[*codec.SyntaxError](err); ok {
+		text := "parse error"
+		if e.Code == codec.CodeInvalidRequest {
+			text = "invalid request"
+		}
+		return &codec.Error{Code: int64(e.Code), Message: text + ": " + e.Problem}
+	}
+	return &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: frame too large"}
+}
+
+// noID is the id of an answer to something that has none: no member in MCP,
+// whose schema forbids null, null elsewhere.
+func (c *Conn) noID() []byte {
+	if c.o.Profile == codec.MCP {
+		return nil
+	}
+	return []byte("null")
+}
+
+func (c *Conn) idOr(rawID []byte) []byte {
+	if len(rawID) == 0 {
+		return c.noID()
+	}
+	return rawID
+}

@@ -1,0 +1,129 @@
+package conn
+
+import (
+	"sync"
+
+	"github.com/correlator-go/correlator/codec"
+)
+
+// serving is what the peer has asked and not got yet: which ids are in flight,
+// how many requests hold a place, whose contexts somebody waits on.
+type serving struct {
+	limit int
+
+	mu       sync.Mutex // protects the fields below
+	inFlight map[codec.ID]*Inbound
+	held     int // requests that hold a place: queued, handled or detached
+	watched  map[*requestContext]struct{}
+	ended    bool          // the connection did: every context ends at once
+	idle     chan struct{} // closed when held comes to 0, if anybody asked
+}
+
+// admission is the verdict on an inbound request.
+type admission uint8
+
+const (
+	admitted admission = iota
+	admissionDuplicate
+	admissionFull
+)
+
+// admit gives r a place. A request with a null id has no name to be cancelled
+// or repeated by.
+func (s *serving) admit(r *Inbound) admission {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	named := r.id.Kind() != codec.IDNull
+	if _, ok := s.inFlight[r.id]; ok && named {
+		return admissionDuplicate
+	}
+	if s.held >= s.limit {
+		return admissionFull
+	}
+	s.held++
+	if named {
+		s.inFlight[r.id] = r
+	}
+	return admitted
+}
+
+// has reports whether a request with this id is in flight.
+func (s *serving) has(id codec.ID) bool { return s.find(id) != nil }
+
+func (s *serving) find(id codec.ID) *Inbound {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inFlight[id]
+}
+
+// forget frees the id, before its answer can reach the peer: the peer may use
+// it again as soon as it has that.
+func (s *serving) forget(r *Inbound) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inFlight[r.id] == r {
+		delete(s.inFlight, r.id)
+	}
+}
+
+// done frees r's place, or for a notification its context alone.
+func (s *serving) done(r *Inbound) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.watched, &r.ctx)
+	if r.IsNotification() {
+		return
+	}
+	s.held--
+	if s.held == 0 && s.idle != nil {
+		close(s.idle)
+		s.idle = nil
+	}
+}
+
+// watch sees to it that x ends with the connection.
+func (s *serving) watch(x *requestContext) {
+	s.mu.Lock()
+	ended := s.ended
+	if !ended && x.used() {
+		s.watched[x] = struct{}{}
+	}
+	s.mu.Unlock()
+	if ended {
+		x.end()
+	}
+}
+
+// whenIdle gives a channel that is closed when no request holds a place.
+func (s *serving) whenIdle() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.idle == nil {
+		s.idle = make(chan struct{})
+	}
+	idle := s.idle
+	if s.held == 0 {
+		close(s.idle)
+		s.idle = nil
+	}
+	return idle
+}
+
+// count is how many requests hold a place.
+func (s *serving) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held
+}
+
+// endAll ends every context, now and in future.
+func (s *serving) endAll() {
+	s.mu.Lock()
+	s.ended = true
+	watched := s.watched
+	s.watched = nil
+	s.mu.Unlock()
+	for x := range watched {
+		x.end()
+	}
+}

@@ -1,0 +1,228 @@
+package conn
+
+import (
+	"io"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/correlator-go/correlator/codec"
+)
+
+const (
+	// batchBytes is where the writer stops gathering and writes.
+	batchBytes = 128 << 10
+	// directBytes is the size from which a node is written from its own buffer
+	// instead of being copied into the batch.
+	directBytes = 32 << 10
+	// batchKeep is the largest batch buffer that is kept between writes.
+	batchKeep = 1 << 20
+)
+
+// writer is the one goroutine that writes. It takes whatever is queued, leaves
+// out what ended meanwhile, and writes the rest in one call.
+//
+// I4: a frame once begun is written whole, or the connection ends: nobody's
+// deadline reaches the stream.
+// I5: a cancel follows its request on the wire. The request is dispatched
+// before it is copied; only a dispatched request is cancelled at the peer; and
+// cancels are taken after the nodes of a batch.
+type writer struct {
+	to       io.Writer
+	framer   codec.Framer
+	line     *line
+	room     *room
+	cancels  *cancels
+	dispatch func(id codec.ID) bool // still pending? the frame is about to go out
+	quit     <-chan struct{}        // closed when nothing more shall be written
+
+	batch   []byte
+	rest    *node // taken from the line, not yet gathered
+	charge  int   // what the batch holds of room
+	frames  uint64
+	skipped uint64
+	flushed []chan struct{}
+	crowd   bool // the last batch held more than one frame
+
+	counts writerCounts
+}
+
+// writerCounts are added to once per write, by the writer alone.
+type writerCounts struct {
+	writes, bytes, frames, skipped, cancels atomic.Uint64
+}
+
+// run writes until quit is closed or a write fails, whose error it returns.
+func (w *writer) run() error {
+	defer w.abandon()
+	for {
+		if w.rest == nil {
+			w.rest = w.line.take()
+		}
+		if w.rest == nil && !w.cancels.any() {
+			if !w.wait() {
+				return nil
+			}
+			continue
+		}
+		if err := w.fill(); err != nil {
+			return err
+		}
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// wait sleeps until there is something to write; false says quit.
+func (w *writer) wait() bool {
+	if !w.line.sleep() {
+		return true
+	}
+	if w.cancels.any() {
+		w.line.awake()
+		return true
+	}
+	select {
+	case <-w.line.wake:
+		return true
+	case <-w.quit:
+		return false
+	}
+}
+
+// fill gathers a batch. Callers that run at the same time get one chance to
+// join it: the writer yields once before it writes. A single caller in a
+// ping-pong is not made to wait for company that does not come.
+func (w *writer) fill() error {
+	if err := w.gather(); err != nil {
+		return err
+	}
+	if w.rest == nil && (w.crowd || w.frames > 1) && len(w.batch) < batchBytes {
+		runtime.Gosched()
+		w.rest = w.line.take()
+		if err := w.gather(); err != nil {
+			return err
+		}
+	}
+	w.crowd = w.frames > 1
+	w.batch = w.cancels.appendTo(w.batch, w.framer, &w.counts)
+	return nil
+}
+
+// gather moves nodes from rest into the batch until it is full.
+func (w *writer) gather() error {
+	for w.rest != nil && len(w.batch) < batchBytes {
+		n := w.rest
+		w.rest, n.next = n.next, nil
+		whole := w.admit(n)
+		w.charge += n.charge
+		if n.flushed != nil {
+			w.flushed = append(w.flushed, n.flushed)
+		}
+		if whole && len(n.buf) >= directBytes {
+			if err := w.direct(n); err != nil {
+				return err
+			}
+		}
+		putNode(n)
+	}
+	return nil
+}
+
+// admit copies the frames of n whose calls are still pending into the batch. It
+// reports true, and copies nothing, when all of a large node may go out.
+func (w *writer) admit(n *node) bool {
+	if len(n.marks) == 0 {
+		if n.call != noCall {
+			if !w.dispatch(codec.IntID(n.call)) {
+				w.skipped++
+				return false
+			}
+			w.frames++
+		}
+		w.frames += uint64(n.frames)
+		if len(n.buf) < directBytes {
+			w.batch = append(w.batch, n.buf...)
+		}
+		return true
+	}
+	return w.admitBatch(n)
+}
+
+func (w *writer) admitBatch(n *node) bool {
+	from, upto := 0, 0 // the frames that stand ready to be copied in one go
+	whole := true
+	for _, m := range n.marks {
+		if w.dispatch(codec.IntID(m.call)) {
+			w.frames++
+			upto = m.end
+			continue
+		}
+		whole = false
+		w.skipped++
+		w.batch = append(w.batch, n.buf[from:upto]...)
+		from, upto = m.end, m.end
+	}
+	if whole && len(n.buf) >= directBytes {
+		return true
+	}
+	w.batch = append(w.batch, n.buf[from:upto]...)
+	return false
+}
+
+// direct writes what was gathered and then n from its own buffer.
+func (w *writer) direct(n *node) error {
+	if err := w.write(w.batch); err != nil {
+		return err
+	}
+	w.batch = w.batch[:0]
+	return w.write(n.buf)
+}
+
+// flush writes the batch and gives its room back.
+func (w *writer) flush() error {
+	if err := w.write(w.batch); err != nil {
+		return err
+	}
+	w.batch = w.batch[:0]
+	if cap(w.batch) > batchKeep {
+		w.batch = nil
+	}
+	w.counts.frames.Add(w.frames)
+	if w.skipped > 0 {
+		w.counts.skipped.Add(w.skipped)
+	}
+	w.frames, w.skipped = 0, 0
+	w.room.release(w.charge)
+	w.charge = 0
+	w.announce()
+	return nil
+}
+
+func (w *writer) write(p []byte) error {
+	if len(p) == 0 {
+		return nil
+	}
+	n, err := w.to.Write(p)
+	w.counts.writes.Add(1)
+	w.counts.bytes.Add(uint64(n))
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	return err
+}
+
+// announce tells who waits in Flush.
+func (w *writer) announce() {
+	for i, done := range w.flushed {
+		close(done)
+		w.flushed[i] = nil
+	}
+	w.flushed = w.flushed[:0]
+}
+
+// abandon ends the writer. Who waits in Flush also watches the connection's
+// end, so nothing needs to be told.
+func (w *writer) abandon() {
+	w.batch, w.rest, w.flushed = nil, nil, nil
+}
