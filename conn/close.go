@@ -149,6 +149,10 @@ func (c *Conn) end(why error, how ending) {
 	if how != endByPeer {
 		c.part(why)
 	}
+	if how != endByCaller {
+		// No answer is hoped for; and a child's stream may take long to close.
+		c.engine.FailAll(why, true)
+	}
 	close(c.cut)
 	_ = c.stream.Close()
 	c.engine.FailAll(why, true)

@@ -66,11 +66,11 @@ func TestKeepAliveEndsSilence(t *testing.T) {
 
 func TestKeepAliveAnyByteIsLife(t *testing.T) {
 	w := watch(10*time.Second, 3*time.Second)
-	for range 10 {
+	for i := range 10 {
 		w.clock.Advance(10 * time.Second)
+		require.Equal(t, i+1, w.pings)
 		w.clock.Advance(3*time.Second - 1)
-		w.hear()
-		w.clock.Advance(1)
+		w.hear() // in the last moment
 	}
 	require.NoError(t, w.end)
 }

@@ -156,11 +156,12 @@ func (r *Redialer) publish(c *Conn) bool {
 	return true
 }
 
-// watch sees the connection to its end; false says closed.
+// watch sees the connection to its end; false says closed. It does not wait for
+// Done: a child that lives on may take its time to be reaped.
 func (r *Redialer) watch(c *Conn) bool {
 	open := true
 	select {
-	case <-c.Done():
+	case <-c.cut:
 	case <-r.closing:
 		open = false
 		_ = c.Close()

@@ -12,12 +12,15 @@ import (
 //
 // ctx bounds the start only: what ends the child is Close. Close shuts its
 // standard input, gives it Command.Grace to answer and exit, then sends SIGTERM
-// and, Command.TermGrace later, SIGKILL to its process group; it returns when
-// the process is reaped, and answers that came meanwhile have counted. When the
-// child dies by itself, what it still wrote is read for at most Command.Drain
-// and every other pending call fails with *PeerGone. A child that closes its
-// standard output but lives on has ended too: calls fail at once, and the
-// process is seen off in the same way.
+// and, Command.TermGrace later, SIGKILL to its process group; answers that come
+// meanwhile count. The call of Close that ends the connection returns when the
+// process is reaped, and Done is closed then; a program that leaves earlier
+// leaves a child that ignores the end of its input behind.
+//
+// When the child dies by itself, what it still wrote is read for at most
+// Command.Drain and every other pending call fails with *PeerGone. A child that
+// closes its standard output but lives on has ended too: calls fail at once, and
+// the process is seen off in the same way.
 //
 // On Unix the child leads a process group of its own, and what is left of that
 // group is killed once the child is dead; a helper that shall outlive it must

@@ -228,9 +228,6 @@ func (c *child) explain(err error) error {
 	return gone
 }
 
-// endsItself holds: a child is killed sooner or later.
-func (c *child) endsItself() bool { return true }
-
 // within reports whether done is closed within exitPatience.
 func within(done <-chan struct{}) bool {
 	timer := time.NewTimer(exitPatience)
@@ -246,5 +243,5 @@ func within(done <-chan struct{}) bool {
 var (
 	_ io.ReadWriteCloser = (*child)(nil)
 	_ explainer          = (*child)(nil)
-	_ bounded            = (*child)(nil)
+	_ halfCloser         = (*child)(nil)
 )

@@ -6,9 +6,6 @@ package conn
 //     so that answers on the way still count. *net.TCPConn, *net.UnixConn and
 //     child processes have it.
 //   - explainer: why reading ended, said better than the bare error does.
-//   - bounded: the end of the stream after CloseWrite needs no watch of
-//     Conn's, since the stream sees to it itself (a child is told, then
-//     killed).
 type (
 	halfCloser interface {
 		// CloseWrite ends our side of the stream. A second call does nothing.
@@ -19,11 +16,5 @@ type (
 		// the pending calls fail with. It may wait a moment, since a process
 		// that died closes its streams before its exit code can be read.
 		explain(err error) error
-	}
-	bounded interface {
-		halfCloser
-		// endsItself reports that Read returns an error within a bounded time
-		// after CloseWrite.
-		endsItself() bool
 	}
 )

@@ -13,6 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/correlator-go/correlator/conn"
 )
@@ -46,6 +49,8 @@ func init() {
 }
 
 var parts = map[string]func(args []string){
+	"server": serveStdio,
+
 	// echo answers until its input ends.
 	"echo": func([]string) { serveLines(func(line request) { answer(line.ID, line.Params) }) },
 
@@ -193,6 +198,22 @@ func startPart(name, address string, stdout *os.File) {
 	}
 	if err := cmd.Start(); err != nil {
 		panic(err)
+	}
+}
+
+// lives listens for the parts that hold a socket open while they live.
+func lives(t *testing.T) (address string, next func() *life) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String(), func() *life {
+		link, err := l.Accept()
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = link.Close() })
+		l := &life{Conn: link, lines: bufio.NewReader(link)}
+		l.name = l.next()
+		return l
 	}
 }
 

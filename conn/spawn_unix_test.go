@@ -3,9 +3,7 @@
 package conn_test
 
 import (
-	"bufio"
 	"errors"
-	"net"
 	"syscall"
 	"testing"
 	"time"
@@ -22,22 +20,6 @@ func noChildren(t *testing.T) {
 	var status syscall.WaitStatus
 	pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
 	require.ErrorIs(t, err, syscall.ECHILD, "child %d was left", pid)
-}
-
-// lives listens for the parts that hold a socket open while they live.
-func lives(t *testing.T) (address string, next func() *life) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	return l.Addr().String(), func() *life {
-		link, err := l.Accept()
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = link.Close() })
-		l := &life{Conn: link, lines: bufio.NewReader(link)}
-		l.name = l.next()
-		return l
-	}
 }
 
 func TestChildKilledBySignal(t *testing.T) {
