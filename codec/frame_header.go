@@ -22,8 +22,8 @@ import (
 // ends the stream. Nothing is allocated for a length that was only announced.
 type HeaderFramer struct {
 	// MaxHeader is how many bytes the headers of one message may have, their last
-	// empty line included. 0 means DefaultMaxHeader; negative and whatever is
-	// above 64 KiB mean 64 KiB.
+	// empty line included. 0 means DefaultMaxHeader; less than 64 means 64;
+	// negative and whatever is above 64 KiB mean 64 KiB.
 	MaxHeader int
 }
 
@@ -31,8 +31,9 @@ type HeaderFramer struct {
 const DefaultMaxHeader = 4 << 10
 
 const (
-	mostMaxHeader = 64 << 10
-	lengthHeader  = "Content-Length"
+	mostMaxHeader  = 64 << 10
+	leastMaxHeader = 64 // a plain header fits, so that the reader's shortcut needs no look at the limit
+	lengthHeader   = "Content-Length"
 	// sealedHeader is what Open makes room for: the header of a message of four
 	// digits' length, which Seal then need not move.
 	sealedHeader = lengthHeader + ": 0000\r\n\r\n"
@@ -47,15 +48,15 @@ func (f HeaderFramer) maxHeader() int {
 	if f.MaxHeader < 0 {
 		return mostMaxHeader
 	}
-	return min(f.MaxHeader, mostMaxHeader)
+	return min(max(f.MaxHeader, leastMaxHeader), mostMaxHeader)
 }
 
 // Cut implements [Framer].
-func (f HeaderFramer) Cut(data []byte, scanned int, atEOF bool, maxFrame int) (Cut, error) {
+func (f HeaderFramer) Cut(data []byte, _ int, atEOF bool, maxFrame int) (Cut, error) {
 	if skip := headerJunk(data); skip > 0 {
 		return Cut{Start: skip, End: skip, Advance: skip}, nil
 	}
-	head, ok := headerEnd(data[:min(len(data), f.maxHeader())], scanned)
+	head, ok := headerEnd(data[:min(len(data), f.maxHeader())])
 	if !ok {
 		if len(data) >= f.maxHeader() {
 			return Cut{}, badHeader("no end within the maximum")
@@ -96,11 +97,10 @@ func headerJunk(data []byte) int {
 	return n
 }
 
-// headerEnd finds the byte behind the empty line that ends the headers. The
-// first scanned bytes do not hold that line whole.
-func headerEnd(data []byte, scanned int) (int, bool) {
-	for at := max(0, scanned-3); ; {
-		i := bytes.IndexByte(data[min(at, len(data)):], '\n')
+// headerEnd finds the byte behind the empty line that ends the headers.
+func headerEnd(data []byte) (int, bool) {
+	for at := 0; ; {
+		i := bytes.IndexByte(data[at:], '\n')
 		if i < 0 {
 			return 0, false
 		}

@@ -9,8 +9,8 @@ package codec
 type Framer interface {
 	// Cut looks for the first frame in data, the bytes that were received and
 	// not consumed. The first scanned bytes of data were there in the call
-	// before, which found no end in them; a hint that saves looking twice. atEOF
-	// says that no byte follows data. A frame longer than maxFrame is refused.
+	// before, which asked for more; a hint that saves looking twice. atEOF says
+	// that no byte follows data. A frame longer than maxFrame is refused.
 	//
 	// An error that is a *FrameError with Fatal false says that the stream goes
 	// on: after Cut.Advance bytes, or, when Advance is 0, from the next place that
