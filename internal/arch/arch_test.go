@@ -37,6 +37,10 @@ var allowed = []struct {
 	{"internal/load/plan", nil},
 	{"internal/load/tally", nil},
 	{"internal/load/slo", nil},
+	{"bench/claim", nil},
+	{"bench/rival", []string{"wheel"}},
+	{"bench", []string{"bench/claim", "bench/rival", "codec", "conn", "engine", "internal/echo", "internal/frameset"}},
+	{"bench/check", []string{"bench", "bench/claim"}},
 	{".", nil},
 	{"fuzz", []string{"codec", "conn", "engine", "wheel"}},
 }
