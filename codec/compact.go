@@ -11,7 +11,9 @@ func AppendCompact(dst, frame []byte) []byte {
 	for i := 0; i < len(frame); {
 		switch frame[i] {
 		case '"':
-			i = stringEnd(frame, i+1)
+			if i = stringEnd(frame, i+1); i < 0 {
+				i = len(frame)
+			}
 		case ' ', '\t', '\n', '\r':
 			dst = append(dst, frame[start:i]...)
 			for i++; i < len(frame) && isSpace(frame[i]); i++ {
@@ -27,12 +29,13 @@ func AppendCompact(dst, frame []byte) []byte {
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // stringEnd returns the index behind the quote that closes the string whose text
-// begins at i: the first one with an even number of backslashes before it.
+// begins at i, the first one with an even number of backslashes before it; -1
+// when there is none.
 func stringEnd(b []byte, i int) int {
 	for start := i; ; {
 		n := bytes.IndexByte(b[i:], '"')
 		if n < 0 {
-			return len(b)
+			return -1
 		}
 		i += n + 1
 		k := i - 1

@@ -150,7 +150,7 @@ func (s *scanner) inner(b []byte, i int, in scope, bit uint8, depth int) (int, p
 	if bit == sawMeta && i < len(b) && b[i] == '{' {
 		return s.members(b, i, in.meta(), depth+1)
 	}
-	end, p := s.body(b, i, depth)
+	end, p := s.skip(b, i, depth)
 	if p.bad() {
 		return end, p
 	}

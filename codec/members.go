@@ -17,14 +17,10 @@ func (s *scanner) version(b []byte, i int) (int, problem) {
 // number is noted only once something stands behind it, so that a frame that is
 // cut in its digits never shows a shorter one.
 func (s *scanner) id(b []byte, i int) (int, problem) {
-	e, start := s.e, i
-	if i+8 <= len(b) {
-		w := load64(b, i)
-		if n := firstMark(nondigits(w)); n > 0 && n < 8 && (b[i+n] == ',' || b[i+n] == '}') && (n == 1 || b[i] != '0') {
-			e.IntID, e.IDKind, e.RawID = eightDigits(w, n), IDInt, Span{uint32(i), uint32(i + n)}
-			return i + n, fine
-		}
+	if end := s.shortID(b, i); end > 0 {
+		return end, fine
 	}
+	e, start := s.e, i
 	i, p := s.skip(b, i, 1)
 	if p.bad() {
 		return i, p
@@ -39,6 +35,18 @@ func (s *scanner) id(b []byte, i int) (int, problem) {
 	}
 	e.RawID, e.IDKind, e.IntID = Span{uint32(start), uint32(i)}, kind, n
 	return i, fine
+}
+
+// shortID notes an id of one to seven digits, the usual kind, and returns the
+// index behind it; 0 for any other.
+func (s *scanner) shortID(b []byte, i int) int {
+	w := window(b, i)
+	n := firstMark(nondigits(w))
+	if end := i + n; uint(n-1) < 7 && end < len(b) && (b[end] == ',' || b[end] == '}') && (n == 1 || b[i] != '0') {
+		s.e.IntID, s.e.IDKind, s.e.RawID = eightDigits(w, n), IDInt, Span{uint32(i), uint32(end)}
+		return end
+	}
+	return 0
 }
 
 // eightDigits is the value of the n digits, 1 to 7, that w begins with: moved to

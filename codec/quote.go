@@ -65,35 +65,22 @@ func unescape(dst, raw []byte) ([]byte, int) {
 	return append(dst, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F), 6
 }
 
-// appendQuoted appends s as a JSON string: the shortest text that decodes to s
-// again, lone surrogates in the form of unquote included.
+// appendQuoted is AppendString that gives back the escapes of lone surrogates in
+// the form of unquote, so that an id comes out as it came in.
 func appendQuoted(dst []byte, s string) []byte {
+	if utf8.ValidString(s) {
+		return AppendString(dst, s)
+	}
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c == '\n':
-			dst = append(dst, `\n`...)
-		case c == '\r':
-			dst = append(dst, `\r`...)
-		case c == '\t':
-			dst = append(dst, `\t`...)
-		case c < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-		default:
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && i+2 < len(s) && c == 0xED && s[i+1]&0xE0 == 0xA0 && s[i+2]&0xC0 == 0x80 {
-				r, n = 0xD000|rune(s[i+1]&0x3F)<<6|rune(s[i+2]&0x3F), 3
-				dst = append(dst, '\\', 'u', 'd', hex[r>>8&15], hex[r>>4&15], hex[r&15])
-			} else {
-				dst = utf8.AppendRune(dst, r)
-			}
-			i += n - 1
+	start := 0
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] == 0xED && s[i+1]&0xE0 == 0xA0 && s[i+2]&0xC0 == 0x80 {
+			r := uint(s[i+1]&0x3F)<<6 | uint(s[i+2]&0x3F)
+			dst = appendCorrected(dst, s[start:i])
+			dst = append(dst, '\\', 'u', 'd', hex[r>>8&15], hex[r>>4&15], hex[r&15])
+			start, i = i+3, i+2
 		}
 	}
-	return append(dst, '"')
+	return append(appendCorrected(dst, s[start:]), '"')
 }

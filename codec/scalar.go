@@ -11,7 +11,7 @@ func nondigits(w uint64) uint64 {
 
 // digits returns the index of the first byte from i on that is no digit.
 func digits(b []byte, i int) int {
-	for i+8 <= len(b) {
+	for fits(b, i) {
 		m := nondigits(load64(b, i))
 		if m != 0 {
 			return i + firstMark(m)

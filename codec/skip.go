@@ -19,23 +19,29 @@ func (s *scanner) skip(b []byte, i, depth int) (int, problem) {
 		c     byte
 	)
 value:
-	if i >= len(b) {
+	if uint(i) >= uint(len(b)) {
 		return i, errTruncated
 	}
 	switch c = b[i]; {
 	case c == '"':
 		i++
-		if i+8 <= len(b) {
+		if fits(b, i) {
 			if n := firstMark(specials(load64(b, i))); n < 8 && b[i+n] == '"' {
 				i += n + 1
 				goto after
 			}
 		}
-		if i, p = s.str(b, i); p.bad() {
+		if i, p = s.text(b, i); p.bad() {
 			return i, p
 		}
 		goto after
 	case c-'0' <= 9 || c == '-':
+		if c > '0' && i+8 < len(b) {
+			if n := i + firstMark(nondigits(load64(b, i))); b[n] == ',' || b[n] == '}' || b[n] == ']' {
+				i = n
+				goto after
+			}
+		}
 		if i, p = number(b, i); p != fine {
 			return i, p
 		}
@@ -50,7 +56,7 @@ value:
 		}
 		stack = stack<<1 | 1
 		i++
-		if i < len(b) && b[i] == '"' {
+		if uint(i) < uint(len(b)) && b[i] == '"' {
 			goto name
 		}
 		if i = s.space(b, i); i < len(b) && b[i] == '}' {
@@ -67,10 +73,10 @@ value:
 		}
 		stack <<= 1
 		i++
-		if i < len(b) && b[i] <= ' ' {
+		if uint(i) < uint(len(b)) && b[i] <= ' ' {
 			i = s.space(b, i)
 		}
-		if i < len(b) && b[i] == ']' {
+		if uint(i) < uint(len(b)) && b[i] == ']' {
 			goto pop
 		}
 		goto value
@@ -88,7 +94,7 @@ value:
 	return i, errValue
 
 key:
-	if i >= len(b) {
+	if uint(i) >= uint(len(b)) {
 		return i, errTruncated
 	}
 	if b[i] != '"' {
@@ -100,17 +106,17 @@ key:
 	}
 name:
 	i++
-	if i+8 <= len(b) {
+	if fits(b, i) {
 		if n := firstMark(specials(load64(b, i))); n < 8 && b[i+n] == '"' {
 			i += n + 1
 			goto colon
 		}
 	}
-	if i, p = s.str(b, i); p.bad() {
+	if i, p = s.text(b, i); p.bad() {
 		return i, p
 	}
 colon:
-	if i < len(b) && b[i] == ':' {
+	if uint(i) < uint(len(b)) && b[i] == ':' {
 		i++
 		goto value
 	}
@@ -133,14 +139,14 @@ after:
 			return i, fine
 		}
 	}
-	if i >= len(b) {
+	if uint(i) >= uint(len(b)) {
 		return i, errTruncated
 	}
 	c = b[i]
 	if stack&1 != 0 {
 		if c == ',' {
 			i++
-			if i < len(b) && b[i] == '"' {
+			if uint(i) < uint(len(b)) && b[i] == '"' {
 				goto name
 			}
 			goto key
@@ -168,13 +174,8 @@ after:
 
 // gap tells a frame that ends from one that goes on wrongly.
 func (s *scanner) gap(b []byte, i int, p problem) (int, problem) {
-	if i >= len(b) {
+	if uint(i) >= uint(len(b)) {
 		return i, errTruncated
 	}
 	return i, p
-}
-
-// body validates a value inside params, result or error.
-func (s *scanner) body(b []byte, i, depth int) (int, problem) {
-	return s.skip(b, i, depth)
 }

@@ -14,8 +14,11 @@ const (
 // specials marks, by its top bit, each byte of w at which a string needs a
 // closer look: a quote, a backslash, a control character or a byte beyond ASCII.
 // Borrows make it exact only up to the lowest mark, which is all its users take.
-func specials(w uint64) uint64 {
-	return ((w - ' '*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones) | w) & highs
+func specials(w uint64) uint64 { return marks(w) & highs }
+
+// marks is specials with junk in the other bits.
+func marks(w uint64) uint64 {
+	return (w - ' '*ones) | ((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones) | w
 }
 
 // firstMark is the index, 0 to 7, of the lowest byte marked in m; 8 for none.
@@ -26,14 +29,15 @@ func firstMark(m uint64) int { return bits.TrailingZeros64(m) >> 3 }
 func (s *scanner) str(b []byte, i int) (int, problem) {
 	found := fine
 	for {
-		for i+8 <= len(b) {
+		for run := 0; fits(b, i); run++ {
 			m := specials(load64(b, i))
-			if m == 0 {
-				i += 8
-				continue
+			if m != 0 {
+				i += firstMark(m)
+				goto special
 			}
-			i += firstMark(m)
-			goto special
+			if i += 8; run == longRun {
+				i = plainRun(b, i)
+			}
 		}
 		for i < len(b) && !isSpecial(b[i]) {
 			i++
@@ -48,6 +52,10 @@ func (s *scanner) str(b []byte, i int) (int, problem) {
 			return i + 1, found
 		case c == '\\':
 			found = escaped
+			if i+1 < len(b) && isSimpleEscape(b[i+1]) {
+				i += 2
+				continue
+			}
 			i, p = s.escape(b, i)
 		case c >= 0x80:
 			i, p = multibyte(b, i)
@@ -60,14 +68,31 @@ func (s *scanner) str(b []byte, i int) (int, problem) {
 	}
 }
 
+// longRun is how many plain words must have gone by before str takes the next
+// ones four at a time: below that, the four-word step costs more than it saves.
+const longRun = 15
+
+// plainRun returns the index behind the blocks of 32 bytes from i on that hold
+// nothing special.
+func plainRun(b []byte, i int) int {
+	for i >= 0 && i <= len(b)-32 {
+		block := b[i : i+32]
+		w0, w1 := binary.LittleEndian.Uint64(block), binary.LittleEndian.Uint64(block[8:])
+		w2, w3 := binary.LittleEndian.Uint64(block[16:]), binary.LittleEndian.Uint64(block[24:])
+		if (marks(w0)|marks(w1)|marks(w2)|marks(w3))&highs != 0 {
+			break
+		}
+		i += 32
+	}
+	return i
+}
+
 func isSpecial(c byte) bool { return c < ' ' || c == '"' || c == '\\' || c >= 0x80 }
 
-// simpleEscapes has the bits of the letters that may follow a backslash, less
-// 'u': in [0] those below 64, in [1] the rest.
-var simpleEscapes = [2]uint64{
-	1<<'"' | 1<<'/',
-	1<<('\\'-64) | 1<<('b'-64) | 1<<('f'-64) | 1<<('n'-64) | 1<<('r'-64) | 1<<('t'-64),
-}
+// simpleEscapes has a one for each byte that may follow a backslash, less 'u'.
+var simpleEscapes = [256]uint8{'"': 1, '/': 1, '\\': 1, 'b': 1, 'f': 1, 'n': 1, 'r': 1, 't': 1}
+
+func isSimpleEscape(c byte) bool { return simpleEscapes[c] != 0 }
 
 // escape validates the escape whose backslash is b[i] and returns the index
 // behind it.
@@ -75,11 +100,10 @@ func (s *scanner) escape(b []byte, i int) (int, problem) {
 	if i+1 >= len(b) {
 		return len(b), errTruncated
 	}
-	c := b[i+1]
-	if c < 0x80 && simpleEscapes[c>>6]>>(c&63)&1 != 0 {
+	if isSimpleEscape(b[i+1]) {
 		return i + 2, fine
 	}
-	if c != 'u' {
+	if b[i+1] != 'u' {
 		return i, errEscape
 	}
 	unit, p := hex4(b, i+2)
@@ -132,19 +156,24 @@ func hexDigit(c byte) int {
 }
 
 // multibyte validates the UTF-8 sequences from b[i] on, until an ASCII byte.
-// Each sequence is told from one word of four bytes: its marker bits first, then
-// the bits that an overlong form, a surrogate or a code point beyond U+10FFFF
-// would have.
+// Each sequence is told from one word: its marker bits first, then the bits that
+// an overlong form, a surrogate or a code point beyond U+10FFFF would have.
 func multibyte(b []byte, i int) (int, problem) {
-	for i+4 <= len(b) {
-		w := binary.LittleEndian.Uint32(b[i:])
+	for fits(b, i) {
+		w := load64(b, i)
 		switch {
 		case w&0x80 == 0:
 			return i, fine
 		case w&0x00C0C0F0 == 0x008080E0 && w&0x200F != 0 && w&0x200F != 0x200D:
 			i += 3
+			if w >>= 24; w&0x00C0C0F0 == 0x008080E0 && w&0x200F != 0 && w&0x200F != 0x200D {
+				i += 3
+			}
 		case w&0xC0E0 == 0x80C0 && w&0x1E != 0:
 			i += 2
+			if w >>= 16; w&0xC0E0 == 0x80C0 && w&0x1E != 0 {
+				i += 2
+			}
 		case w&0xC0C0C0F8 == 0x808080F0 && w&0x3007 != 0 && (w&7 < 4 || w&0x3007 == 4):
 			i += 4
 		default:
@@ -154,7 +183,7 @@ func multibyte(b []byte, i int) (int, problem) {
 	return multibyteTail(b, i)
 }
 
-// multibyteTail does the same where fewer than four bytes are left.
+// multibyteTail does the same where fewer than eight bytes are left.
 func multibyteTail(b []byte, i int) (int, problem) {
 	for i < len(b) && b[i] >= utf8.RuneSelf {
 		r, n := utf8.DecodeRune(b[i:])

@@ -11,7 +11,8 @@ const (
 )
 
 // The names of the envelope members as words: the name, its closing quote and,
-// where it fits into eight bytes, the colon.
+// where it fits into eight bytes, the colon. The three words of opening overlap
+// and make up the way most messages begin, "jsonrpc":"2.0","id":.
 const (
 	keyJSONRPC = 'j' | 's'<<8 | 'o'<<16 | 'n'<<24 | 'r'<<32 | 'p'<<40 | 'c'<<48 | '"'<<56
 	keyMethod  = 'm' | 'e'<<8 | 't'<<16 | 'h'<<24 | 'o'<<32 | 'd'<<40 | '"'<<48 | ':'<<56
@@ -19,6 +20,9 @@ const (
 	keyResult  = 'r' | 'e'<<8 | 's'<<16 | 'u'<<24 | 'l'<<32 | 't'<<40 | '"'<<48 | ':'<<56
 	keyID      = 'i' | 'd'<<8 | '"'<<16 | ':'<<24
 	keyError   = 'e' | 'r'<<8 | 'r'<<16 | 'o'<<24 | 'r'<<32 | '"'<<40 | ':'<<48
+	opening0   = '"' | 'j'<<8 | 's'<<16 | 'o'<<24 | 'n'<<32 | 'r'<<40 | 'p'<<48 | 'c'<<56
+	opening1   = '"' | ':'<<8 | '"'<<16 | '2'<<24 | '.'<<32 | '0'<<40 | '"'<<48 | ','<<56
+	opening2   = '0' | '"'<<8 | ','<<16 | '"'<<24 | 'i'<<32 | 'd'<<40 | '"'<<48 | ':'<<56
 	version2   = '"' | '2'<<8 | '.'<<16 | '0'<<24 | '"'<<32
 	mask32     = 1<<32 - 1
 	mask40     = 1<<40 - 1
@@ -26,25 +30,39 @@ const (
 )
 
 // envelope walks the members of the message from behind its brace, and returns
-// the index behind the closing one. Names written the usual way are told from
-// one word; all others take the general path.
+// the index behind the closing one.
 func (s *scanner) envelope(b []byte, i int) (int, problem) {
-	var (
-		p    problem
-		seen uint8
-		bit  uint8
-	)
+	if i+32 < len(b) && load64(b, i) == opening0 && load64(b, i+8) == opening1 && load64(b, i+13) == opening2 {
+		const behind = len(`"jsonrpc":"2.0","id":`)
+		if end := s.shortID(b, i+behind); end > 0 && b[end] == ',' {
+			return s.envelopeMembers(b, end+1, sawVersion|sawID)
+		}
+	}
 	if i < len(b) && b[i] <= ' ' {
 		i = s.space(b, i)
 	}
 	if i < len(b) && b[i] == '}' {
 		return i + 1, fine
 	}
+	return s.envelopeMembers(b, i, 0)
+}
+
+// envelopeMembers walks on from the member at b[i], of which seen stood before.
+// Names written the usual way are told from one word; all others take the
+// general path.
+func (s *scanner) envelopeMembers(b []byte, i int, seen uint8) (int, problem) {
+	var (
+		p   problem
+		bit uint8
+	)
+	if i < len(b) && b[i] <= ' ' {
+		i = s.space(b, i)
+	}
 	for {
 		at := i
-		if i+9 < len(b) && b[i] == '"' {
-			switch w := load64(b, i+1); {
-			case w == keyJSONRPC && b[i+9] == ':':
+		if i < len(b) && b[i] == '"' {
+			switch w := window(b, i+1); {
+			case w == keyJSONRPC && i+9 < len(b) && b[i+9] == ':':
 				bit, i = sawVersion, i+10
 			case w&mask32 == keyID:
 				bit, i = sawID, i+5
@@ -78,7 +96,7 @@ func (s *scanner) envelope(b []byte, i int) (int, problem) {
 		seen |= bit
 		switch bit {
 		case sawVersion:
-			if i+8 <= len(b) && load64(b, i)&mask40 == version2 {
+			if window(b, i)&mask40 == version2 {
 				i += 5
 			} else {
 				i, p = s.version(b, i)

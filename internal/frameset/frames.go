@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"unicode/utf8"
 )
 
 type maker struct{ *rand.Rand }
@@ -196,12 +197,20 @@ func (m maker) prose(dst []byte, n int) []byte {
 	return dst
 }
 
+// wide writes words of one script each: Chinese of three bytes a letter, or
+// Cyrillic of two with a space behind.
 func (m maker) wide(dst []byte, n int) []byte {
 	for end := len(dst) + n; len(dst) < end; {
-		if m.IntN(2) == 0 {
-			dst = append(dst, string(rune(0x4E00+m.IntN(0x5000)))...)
-		} else {
-			dst = append(dst, string(rune(0x0430+m.IntN(32)))...)
+		chinese := m.IntN(2) == 0
+		for range 2 + m.IntN(8) {
+			if chinese {
+				dst = utf8.AppendRune(dst, rune(0x4E00+m.IntN(0x5000)))
+			} else {
+				dst = utf8.AppendRune(dst, rune(0x0430+m.IntN(32)))
+			}
+		}
+		if !chinese {
+			dst = append(dst, ' ')
 		}
 	}
 	return dst

@@ -1,0 +1,36 @@
+package codec
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTrustBodyCrossesStrings(t *testing.T) {
+	trust := ScanOptions{TrustBody: true}
+	for _, c := range []struct {
+		name, frame string
+		ok          bool
+	}{
+		{"bad escape in a body", `{"jsonrpc":"2.0","id":1,"result":"long enough \q text"}`, true},
+		{"bad UTF-8 in a body", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[\"long enough \xff text\"]}", true},
+		{"escaped quotes", `{"jsonrpc":"2.0","id":1,"result":{"a\"long name":"a \\\" b \\"}}`, true},
+		{"open string", `{"jsonrpc":"2.0","id":1,"result":"long enough`, false},
+		{"open string with a quote", `{"jsonrpc":"2.0","id":1,"result":"long enough \"`, false},
+		{"structure", `{"jsonrpc":"2.0","id":1,"result":[1,]}`, false},
+		{"bad UTF-8 in the method", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"long enough \xff text\"}", false},
+		{"bad UTF-8 in the id", "{\"jsonrpc\":\"2.0\",\"id\":\"long enough \xff text\",\"result\":1}", false},
+		{"bad UTF-8 in another member", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"x\":\"long enough \xff text\"}", false},
+		{"bad UTF-8 in the token", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{\"progressToken\":\"long enough \xff text\"}}", false},
+		{"bad UTF-8 in a parameter's name", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{\"long enough \xff text\":1}}", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := Parse([]byte(c.frame), trust)
+			require.Equal(t, c.ok, err == nil, "%v", err)
+			if c.ok {
+				require.Equal(t, KindResult, m.Kind)
+				require.Equal(t, c.frame[len(`{"jsonrpc":"2.0","id":1,"result":`):len(c.frame)-1], string(m.Result()))
+			}
+		})
+	}
+}
