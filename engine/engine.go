@@ -1,46 +1,156 @@
-// Package engine is the table of pending requests.
 package engine
 
 import (
-	"context"
+	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/internal/invariants"
+	"github.com/correlator-go/correlator/wheel"
 )
 
-type Engine[T any] struct{}
-type Call[T any] struct{ e *Engine[T] }
-type Stats struct {
-	Registered, Resolved, Rejected, Cancelled, Expired, Failed uint64
-	Late, Duplicate, Unknown, Reclaimed, Refused               uint64
-	Pending, Slots                                             int
-	WheelRuns, WheelVisits, Staged                             uint64
-	Panics                                                     uint64
+// Engine is a table of pending calls whose outcomes are of type T. Make one with
+// [New]; all its methods are safe for concurrent use.
+type Engine[T any] struct {
+	// Written at New, or seldom; read by every call.
+	table      table[T]
+	failure    atomic.Pointer[failure] // the stored failure; not nil means closed
+	inspecting atomic.Bool             // see inspect.go
+	ticks      ticker
+	clock      Clock     // nil: the system's, read directly
+	start      time.Time // of the system's clock
+	offset     time.Duration
+	timeout    time.Duration // 0 is none
+	idle       time.Duration // 0 is none
+	idleMax    time.Duration
+	grace      int64  // nanoseconds; negative is never
+	index      *index // nil when ids are minted
+	overflow   Overflow
+	matchText  bool
+	watchful   bool // an observer is set
+	observer   func(Settlement)
+	onAbandon  func(Abandonment)
+	detach     func(T) T
+	onPanic    func(any, []byte)
+
+	free   freelist[T]
+	room   room[T]
+	driver driver[T]
+	gate   gate
+	swept  atomic.Int64 // when reclaimUnderPressure last ran
+
+	nextID atomic.Int64 // of NextID with caller's ids
 }
 
-func New[T any](o Options[T]) (*Engine[T], error)                                 { panic("") }
-func (e *Engine[T]) Begin(ctx context.Context, o CallOptions[T]) (Call[T], error) { panic("") }
-func (e *Engine[T]) NextID() codec.ID                                             { panic("") }
-func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T]) (Call[T], error) {
-	panic("")
+// failure is the error of a closed table; the first one stays.
+type failure struct{ err error }
+
+// tuning is what only tests set: sizes at which rare things become common.
+type tuning struct {
+	genBits  int
+	slotsMax int
+	stripes  int // 0 is one per P
+	origin   wheel.Tick
 }
-func (e *Engine[T]) Resolve(id codec.ID, v T) bool         { panic("") }
-func (e *Engine[T]) Reject(id codec.ID, err error) bool    { panic("") }
-func (e *Engine[T]) Cancel(id codec.ID, err error) bool    { panic("") }
-func (e *Engine[T]) Touch(id codec.ID) bool                { panic("") }
-func (e *Engine[T]) Dispatch(id codec.ID) bool             { panic("") }
-func (e *Engine[T]) FailAll(err error, close bool) int     { panic("") }
-func (e *Engine[T]) Close() error                          { panic("") }
-func (e *Engine[T]) Closed() bool                          { panic("") }
-func (e *Engine[T]) Failure() error                        { panic("") }
-func (e *Engine[T]) Len() int                              { panic("") }
-func (e *Engine[T]) Pending() []codec.ID                   { panic("") }
-func (e *Engine[T]) Method(id codec.ID) (string, bool)     { panic("") }
-func (e *Engine[T]) Age(id codec.ID) (time.Duration, bool) { panic("") }
-func (e *Engine[T]) Stats() Stats                          { panic("") }
-func (c Call[T]) ID() codec.ID                             { panic("") }
-func (c Call[T]) Wait(ctx context.Context) (T, error)      { panic("") }
-func (c Call[T]) Done() <-chan struct{}                    { panic("") }
-func (c Call[T]) Outcome() (Outcome[T], bool)              { panic("") }
-func (c Call[T]) Cancel(err error) bool                    { panic("") }
-func (c Call[T]) Discard()                                 { panic("") }
+
+// New makes an engine. It starts no goroutine and no timer, and an engine that
+// was never used holds less than 4 KiB. It returns an *OptionError.
+func New[T any](o Options[T]) (*Engine[T], error) {
+	return newTuned(o, tuning{genBits: genBits, slotsMax: SlotsMax})
+}
+
+func newTuned[T any](o Options[T], t tuning) (*Engine[T], error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if o.IdleTimeout > idleMax(o.Tick) {
+		return nil, idleTooLong(o.IdleTimeout)
+	}
+	e := &Engine[T]{
+		idleMax:   idleMax(o.Tick),
+		ticks:     newTicker(o.Tick, t.origin),
+		clock:     o.Clock,
+		timeout:   max(o.Timeout, 0),
+		idle:      max(o.IdleTimeout, 0),
+		grace:     int64(o.Grace),
+		overflow:  o.Overflow,
+		matchText: o.MatchText,
+		watchful:  o.Observer != nil,
+		observer:  o.Observer,
+		onAbandon: o.OnAbandon,
+		detach:    o.Detach,
+		onPanic:   o.OnPanic,
+	}
+	if _, ok := o.Clock.(systemClock); ok || o.Clock == nil {
+		e.clock = nil
+		e.start = time.Now()
+	} else {
+		e.offset = o.Clock.Now()
+	}
+	if o.CallerIDs {
+		e.index = newIndex(o.Shards, o.MaxPending)
+	}
+	e.swept.Store(never)
+	e.table.dir.Store(&directory[T]{})
+	e.free.init(&e.table, uint32(min(o.MaxPending, t.slotsMax)), uint32(t.slotsMax), 1<<t.genBits-1, t.stripes)
+	e.driver.init(e)
+	return e, nil
+}
+
+// now is the engine's time in nanoseconds: it begins near zero.
+func (e *Engine[T]) now() int64 {
+	if e.clock == nil {
+		return int64(time.Since(e.start))
+	}
+	return max(int64(e.clock.Now()-e.offset), 0)
+}
+
+// timer starts a timer of the engine's clock.
+func (e *Engine[T]) timer(d time.Duration, f func()) Timer {
+	if e.clock == nil {
+		return time.AfterFunc(d, f)
+	}
+	return e.clock.AfterFunc(d, f)
+}
+
+// minted makes the id of a call of an engine that mints them.
+func (r ref) minted() codec.ID { return codec.IntID(int64(r)) }
+
+// locate finds the reference that an id names, whether or not its call lives.
+func (e *Engine[T]) locate(id codec.ID) (ref, bool) {
+	if e.index != nil {
+		return e.index.load(id)
+	}
+	n, ok := id.Int()
+	if !ok || n < 1<<indexBits || n > math.MaxInt64>>11 {
+		return 0, false
+	}
+	return ref(n), true
+}
+
+// idOf is the id of the call r, which the caller must own.
+func (e *Engine[T]) idOf(r ref) codec.ID {
+	if e.index == nil {
+		return r.minted()
+	}
+	return *e.table.keyOf(r.index())
+}
+
+// find locates a call and its slot. The slot may be another call's by now.
+func (e *Engine[T]) find(id codec.ID) (*slot[T], ref, bool) {
+	r, ok := e.locate(id)
+	if !ok {
+		return nil, 0, false
+	}
+	s := e.table.slot(r.index())
+	return s, r, s != nil
+}
+
+// check proves an invariant in builds with the tag for it.
+func check(ok bool, format string, args ...any) {
+	if invariants.Enabled {
+		invariants.Check(ok, format, args...)
+	}
+}

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"context"
 	"fmt"
+	"runtime"
 	"time"
 )
 
@@ -126,4 +126,39 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("engine: option %s is %v: %s", e.Field, e.Value, e.Problem)
 }
 
-var _ = context.Background
+// withDefaults checks the options and puts the defaults in their places.
+func (o Options[T]) withDefaults() (Options[T], error) {
+	refuse := func(field string, value any, problem string) (Options[T], error) {
+		return o, &OptionError{Field: field, Value: value, Problem: problem}
+	}
+	switch {
+	case o.MaxPending > SlotsMax:
+		return refuse("MaxPending", o.MaxPending, "more than SlotsMax")
+	case o.MaxPending < 0:
+		o.MaxPending = SlotsMax
+	case o.MaxPending == 0:
+		o.MaxPending = DefaultMaxPending
+	}
+	if o.Overflow > OverflowWait {
+		return refuse("Overflow", int(o.Overflow), "unknown")
+	}
+	switch {
+	case o.Shards < 0 || o.Shards > ShardsMax:
+		return refuse("Shards", o.Shards, "not from 0 to ShardsMax")
+	case o.Shards == 0:
+		o.Shards = min(4*runtime.GOMAXPROCS(0), 64)
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Grace == 0 {
+		o.Grace = DefaultGrace
+	}
+	switch {
+	case o.Tick == 0:
+		o.Tick = DefaultTick
+	case o.Tick < TickMin || o.Tick > TickMax:
+		return refuse("Tick", o.Tick, "not from TickMin to TickMax")
+	}
+	return o, nil
+}

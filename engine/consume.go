@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"time"
+)
+
+// consume takes the outcome of a settled call: w is its word, answered or ended,
+// or held by the caller. One compare-and-swap gives the outcome to the caller and
+// prepares the slot for the stack; Pending means that another took it.
+func (e *Engine[T]) consume(s *slot[T], r ref, w word) (v T, err error, status Status) {
+	st := e.free.stripe()
+	head := st.head.Load()
+	if !s.swap(w, makeWord(0, r.gen(), free).withNext(topOf(head))) {
+		e.free.release(st)
+		return v, nil, Pending
+	}
+	if w.state()&^parkedBit == answered {
+		v, s.value = s.value, v
+		status = Resolved
+	} else {
+		err, status = e.takeError(s, r)
+	}
+	e.putBack(st, head, s, r)
+	return v, err, status
+}
+
+// takeError makes the error of a call that the caller owns from how it ended.
+func (e *Engine[T]) takeError(s *slot[T], r ref) (error, Status) {
+	place := e.table.endingOf(r.index())
+	end := *place
+	*place = ending{}
+	return e.errorOf(s, r, end), end.status
+}
+
+// errorOf makes the error of a call that the caller owns.
+func (e *Engine[T]) errorOf(s *slot[T], r ref, end ending) error {
+	if end.status == Rejected {
+		return end.err
+	}
+	err := &CallError{
+		ID:       e.idOf(r),
+		Status:   end.status,
+		Sent:     s.sent.Load() == r.gen(),
+		Deadline: end.deadline,
+		Elapsed:  time.Duration(end.elapsed),
+		Err:      end.err,
+		closed:   end.closed,
+	}
+	d := e.table.dir.Load().details.at(r.index())
+	if d == nil {
+		return err
+	}
+	err.Method = d.method
+	switch end.deadline {
+	case DeadlineIdle:
+		err.Budget = time.Duration(d.idle.Load())
+	case DeadlineTotal:
+		err.Budget = time.Duration(d.total.Load()&^fromContext - s.start)
+	case DeadlineContext:
+		err.Budget = time.Duration(max(d.total.Load()&^fromContext-s.start, 0))
+	}
+	return err
+}

@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Free slots stand on stacks, one stripe per P. A stack's head is
+//
+//	tag : 32 | slot + 1 : 32
+//
+// and the link to the slot below lies in the free slot's own word. Every pop
+// raises the tag, so a pop that read the head before another pop fails, whatever
+// came back on top meanwhile (no ABA); and an empty head that has not changed
+// between two looks was empty all the time between.
+//
+// A goroutine finds a stripe through a sync.Pool, which hands each P the one it
+// put back last. The pool may drop stripes (the collector empties it), so they
+// are also kept in the list from which others steal.
+type freelist[T any] struct {
+	table   *table[T]
+	tokens  sync.Pool
+	stripes []atomic.Pointer[stripe[T]] // made when the pool first asks for one
+
+	bound    uint32 // MaxPending
+	slotsMax uint32
+	genMax   uint32
+
+	turn atomic.Uint32
+	// fresh is the first slot that was never handed out; retired counts those
+	// whose generations are spent, which the bound makes up for.
+	fresh   atomic.Uint32
+	retired atomic.Uint32
+	// moving counts moves of several slots under way: meanwhile those slots are on
+	// no stack, and finding every stack empty does not mean that the table is full.
+	moving atomic.Int32
+}
+
+// stripe is one stack on a cache line of its own, and what else is best kept
+// apart per P.
+type stripe[T any] struct {
+	head atomic.Uint64
+	_    [56]byte
+
+	running running[T]
+	counts  counts
+}
+
+// batch is how many slots move at once, from the fresh ones or another stripe.
+const batch = 16
+
+func (f *freelist[T]) init(t *table[T], bound, slotsMax, genMax uint32, stripes int) {
+	f.table = t
+	f.bound, f.slotsMax, f.genMax = bound, slotsMax, genMax
+	if stripes == 0 {
+		stripes = runtime.GOMAXPROCS(0)
+	}
+	f.stripes = make([]atomic.Pointer[stripe[T]], stripes)
+	f.tokens.New = f.token
+}
+
+// token gives the pool one of the stripes, in turn. Two Ps may come to hold the
+// same stripe after the pool lost some; that costs them speed, nothing else.
+func (f *freelist[T]) token() any {
+	place := &f.stripes[f.turn.Add(1)%uint32(len(f.stripes))]
+	for {
+		if st := place.Load(); st != nil {
+			return st
+		}
+		place.CompareAndSwap(nil, new(stripe[T]))
+	}
+}
+
+// stripe returns this P's stripe; release puts it back.
+func (f *freelist[T]) stripe() *stripe[T]    { return f.tokens.Get().(*stripe[T]) }
+func (f *freelist[T]) release(st *stripe[T]) { f.tokens.Put(st) }
+
+// take takes a slot from wherever there is one: this P's stack, another's, or the
+// fresh ones. Others come before fresh ones, so that the table grows to the peak
+// in flight and no farther, also when one P begins calls and another frees them.
+func (f *freelist[T]) take() (s *slot[T], i uint32) {
+	st := f.stripe()
+	if s, i = f.pop(st); s == nil {
+		if s, i = f.steal(st); s == nil {
+			s, i = f.fill(st)
+		}
+	}
+	f.release(st)
+	return s, i
+}
+
+func topOf(head uint64) uint32                  { return uint32(head) }
+func withTop(head uint64, top uint32) uint64    { return head&^(1<<32-1) | uint64(top) }
+func poppedTo(head uint64, below uint32) uint64 { return (head>>32+1)<<32 | uint64(below) }
+
+// pop takes the slot on top, and its number; nil when the stack is empty.
+func (f *freelist[T]) pop(st *stripe[T]) (*slot[T], uint32) {
+	for {
+		head := st.head.Load()
+		top := topOf(head)
+		if top == 0 {
+			return nil, 0
+		}
+		s := f.table.slot(top - 1)
+		// The word may be another call's by now; then the tag has moved on too.
+		if st.head.CompareAndSwap(head, poppedTo(head, s.load().next())) {
+			return s, top - 1
+		}
+	}
+}
+
+// push puts a chain of slots, linked from first to last, on top of the stack. The
+// caller owns them; last's word is free, its link is set here.
+func (f *freelist[T]) push(st *stripe[T], first uint32, last *slot[T]) {
+	for {
+		head := st.head.Load()
+		last.store(last.load().withNext(topOf(head)))
+		if st.head.CompareAndSwap(head, withTop(head, first+1)) {
+			return
+		}
+	}
+}
+
+// link finishes the push of slot i, whose word is already free and names the top
+// of head as the one below: the compare-and-swap that gave the slot up did both.
+func (f *freelist[T]) link(st *stripe[T], head uint64, i uint32, s *slot[T]) {
+	if !st.head.CompareAndSwap(head, withTop(head, i+1)) {
+		f.push(st, i, s)
+	}
+}
+
+// steal moves up to batch slots from another stripe to st and returns one of them.
+func (f *freelist[T]) steal(st *stripe[T]) (*slot[T], uint32) {
+	for k := range f.stripes {
+		victim := f.stripes[k].Load()
+		if victim == nil || victim == st || topOf(victim.head.Load()) == 0 {
+			continue
+		}
+		if s, i := f.stealFrom(victim, st); s != nil {
+			return s, i
+		}
+	}
+	return nil, 0
+}
+
+func (f *freelist[T]) stealFrom(victim, st *stripe[T]) (*slot[T], uint32) {
+	f.moving.Add(1)
+	defer f.moving.Add(-1)
+	for {
+		head := victim.head.Load()
+		top := topOf(head)
+		if top == 0 {
+			return nil, 0
+		}
+		// Walk down the stack. What is read is only trusted once the head is
+		// swapped: its tag proves that no slot below it was popped meanwhile.
+		first := f.table.slot(top - 1)
+		second := first.load().next()
+		last, below := first, second
+		for n := 1; n < batch && below != 0; n++ {
+			s := f.table.slot(below - 1)
+			if s == nil {
+				break
+			}
+			last, below = s, s.load().next()
+		}
+		if victim.head.CompareAndSwap(head, poppedTo(head, below)) {
+			if last != first {
+				f.push(st, second-1, last)
+			}
+			return first, top - 1
+		}
+	}
+}
+
+// fill takes up to batch fresh slots, puts all but one on st and returns that.
+func (f *freelist[T]) fill(st *stripe[T]) (*slot[T], uint32) {
+	f.moving.Add(1)
+	defer f.moving.Add(-1)
+	var from, n uint32
+	for {
+		from = f.fresh.Load()
+		limit := f.limit()
+		if from >= limit {
+			return nil, 0
+		}
+		n = min(batch, limit-from)
+		if f.fresh.CompareAndSwap(from, from+n) {
+			break
+		}
+	}
+	if int(from+n) > f.table.slots() {
+		f.table.grow(int(from + n))
+	}
+	var last *slot[T]
+	for i := from + 1; i < from+n; i++ {
+		last = f.table.slot(i)
+		last.store(makeWord(0, 0, free).withNext(i + 2))
+	}
+	if last != nil {
+		f.push(st, from+1, last)
+	}
+	return f.table.slot(from), from
+}
+
+// limit is how many slots may be handed out: the bound, and one for each retired.
+func (f *freelist[T]) limit() uint32 { return min(f.bound+f.retired.Load(), f.slotsMax) }
+
+// empty reports whether at some moment during the call no slot was free, fresh or
+// being moved: two looks found every stack empty and no pop between them. Tags
+// only rise, so equal sums are equal heads.
+func (f *freelist[T]) empty() bool {
+	if f.fresh.Load() < f.limit() {
+		return false
+	}
+	first, ok := f.look()
+	if !ok || f.moving.Load() != 0 {
+		return false
+	}
+	second, ok := f.look()
+	return ok && first == second
+}
+
+// look sums the heads up; false when one of the stacks is not empty.
+func (f *freelist[T]) look() (sum uint64, ok bool) {
+	for k := range f.stripes {
+		if st := f.stripes[k].Load(); st != nil {
+			head := st.head.Load()
+			if topOf(head) != 0 {
+				return 0, false
+			}
+			sum += head
+		}
+	}
+	return sum, true
+}

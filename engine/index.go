@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+
+	"github.com/puzpuzpuz/xsync/v3"
+
+	"github.com/correlator-go/correlator/codec"
+)
+
+// index finds the calls of callers' ids. It only says which slot to ask: a call
+// is settled by its slot's word, as with minted ids, and the winner takes the
+// entry out before anyone learns of the outcome.
+//
+// Of xsync's map only Load is lock-free; a write locks a bucket, and growing stops
+// the writers of the map. So there are several, each made when first used and
+// sized for its part of the bound, and they never shrink. Functions given to
+// Compute run under the bucket's lock: none of them calls anything.
+type index struct {
+	seed    uint64
+	sized   int // entries each shard is made for
+	mu      sync.Mutex
+	shards  []atomic.Pointer[shard]
+	retired retired
+}
+
+type shard = xsync.MapOf[codec.ID, ref]
+
+// presizeMax bounds what a shard allocates before it is needed: about 1 MiB.
+const presizeMax = 1 << 14
+
+func newIndex(shards, maxPending int) *index {
+	// Memory follows the traffic for a table of the default size; a caller who
+	// names a bound gets room for it from the start.
+	sized := (maxPending + shards - 1) / shards
+	if maxPending == DefaultMaxPending {
+		sized /= 8
+	}
+	return &index{
+		seed:   rand.Uint64(),
+		sized:  min(sized, presizeMax),
+		shards: make([]atomic.Pointer[shard], shards),
+	}
+}
+
+func hashID(id codec.ID, seed uint64) uint64 { return id.Hash(seed) }
+
+func (x *index) shard(hash uint64) *shard {
+	place, _ := bits.Mul64(hash, uint64(len(x.shards)))
+	if m := x.shards[place].Load(); m != nil {
+		return m
+	}
+	return x.makeShard(place)
+}
+
+func (x *index) makeShard(place uint64) *shard {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	m := x.shards[place].Load()
+	if m == nil {
+		m = xsync.NewMapOfWithHasher[codec.ID, ref](hashID, xsync.WithPresize(x.sized), xsync.WithGrowOnly())
+		x.shards[place].Store(m)
+	}
+	return m
+}
+
+func (x *index) load(id codec.ID) (ref, bool) {
+	return x.shard(id.Hash(x.seed)).Load(id)
+}
+
+func (x *index) loadOrStore(id codec.ID, r ref) (ref, bool) {
+	return x.shard(id.Hash(x.seed)).LoadOrStore(id, r)
+}
+
+// replace makes id name r if it names from, or nothing.
+func (x *index) replace(id codec.ID, from, r ref) bool {
+	now, _ := x.shard(id.Hash(x.seed)).Compute(id, func(at ref, loaded bool) (ref, bool) {
+		if loaded && at != from {
+			return at, false
+		}
+		return r, false
+	})
+	return now == r
+}
+
+// remove takes the entry of a settled call out, unless id names another call by
+// now, and remembers how the call ended.
+func (x *index) remove(id codec.ID, r ref, wasAnswered bool) {
+	hash := id.Hash(x.seed)
+	x.retired.remember(hash, wasAnswered)
+	x.shard(hash).Compute(id, func(at ref, loaded bool) (ref, bool) {
+		return at, !loaded || at == r
+	})
+}
+
+// each calls f for every entry.
+func (x *index) each(f func(codec.ID, ref) bool) {
+	for i := range x.shards {
+		if m := x.shards[i].Load(); m != nil {
+			m.Range(f)
+		}
+	}
+}
+
+// retired remembers the last calls of callers' ids, so that an answer for one is
+// known as late or duplicate: a table of hashes, each new one taking the place of
+// the one that fell there before. It is made with the first call that ends.
+type retired struct {
+	made  sync.Once
+	cells atomic.Pointer[[retiredMax]atomic.Uint64]
+}
+
+// retiredMax is how many retired ids are remembered, at most; 8 KiB.
+const retiredMax = 1024
+
+const answeredMark = 1 // the lowest bit of a cell; the others are the hash's
+
+func (m *retired) remember(hash uint64, wasAnswered bool) {
+	cells := m.cells.Load()
+	if cells == nil {
+		m.made.Do(func() { m.cells.Store(new([retiredMax]atomic.Uint64)) })
+		cells = m.cells.Load()
+	}
+	mark := hash &^ answeredMark
+	if wasAnswered {
+		mark |= answeredMark
+	}
+	cells[hash>>1%retiredMax].Store(mark)
+}
+
+// recall tells how the last call with this hash ended; unknown when that was
+// forgotten.
+func (m *retired) recall(hash uint64) counter {
+	cells := m.cells.Load()
+	if cells == nil {
+		return countUnknown
+	}
+	switch mark := cells[hash>>1%retiredMax].Load(); {
+	case mark&^answeredMark != hash&^answeredMark || mark == 0:
+		return countUnknown
+	case mark&answeredMark != 0:
+		return countDuplicate
+	}
+	return countLate
+}

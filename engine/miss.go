@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/correlator-go/correlator/codec"
+)
+
+// miss says what an answer was that settled nothing: s and r are what its id
+// names, s nil when it names nothing.
+func (e *Engine[T]) miss(id codec.ID, s *slot[T], r ref) counter {
+	if e.index != nil && s == nil {
+		return e.index.retired.recall(id.Hash(e.index.seed))
+	}
+	if s == nil {
+		return countUnknown
+	}
+	w := s.load()
+	switch {
+	case r.gen() > w.gen(), r.gen() == w.gen() && w.state() == reserved:
+		return countUnknown // never given, or given and never registered
+	case r.gen() > s.unanswered.Load():
+		return countDuplicate
+	}
+	return countLate
+}
+
+// sameText finds an id that has the same text as id, another JSON type, and names
+// a live call.
+func (e *Engine[T]) sameText(id codec.ID) (codec.ID, bool) {
+	var others [2]codec.ID
+	switch id.Kind() {
+	case codec.IDString:
+		n, err := strconv.ParseInt(id.Text(), 10, 64)
+		if err == nil && strconv.FormatInt(n, 10) == id.Text() {
+			others[0] = codec.IntID(n)
+		} else if number, err := codec.ParseID([]byte(id.Text()), codec.JSONRPC); err == nil {
+			others[0] = number
+		}
+	case codec.IDInt, codec.IDNumber:
+		others[0] = codec.StringID(id.Text())
+	}
+	for _, other := range others {
+		if other.IsAbsent() || other == id {
+			continue
+		}
+		if s, r, ok := e.find(other); ok {
+			if w := s.load(); w.gen() == r.gen() && w.live() {
+				return other, true
+			}
+		}
+	}
+	return codec.ID{}, false
+}

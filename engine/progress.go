@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"github.com/correlator-go/correlator/codec"
+)
+
+// Touch starts the idle deadline of a pending call anew, for the peer has shown
+// signs of life, and reports whether the call is still pending. The total deadline
+// stays where it is (I4). On a call without an idle deadline it changes nothing.
+func (e *Engine[T]) Touch(id codec.ID) bool {
+	s, r, ok := e.find(id)
+	if !ok {
+		return false
+	}
+	for {
+		w := s.load()
+		if w.gen() != r.gen() || !w.live() {
+			return false
+		}
+		d := e.table.dir.Load().details.at(r.index())
+		if d == nil {
+			return true
+		}
+		idle := d.idle.Load()
+		if idle == 0 {
+			return true
+		}
+		// These may be the next call's by now; then the swap fails. It never takes a
+		// claim back, and the wheel learns of the later tick when it gets there.
+		now := e.now()
+		first := firstDeadline(d.total.Load()&^fromContext, idle, now)
+		tick := e.ticks.deadline(first, now)
+		if tick == w.tick() || s.swap(w, w.withTick(tick)) {
+			return true
+		}
+	}
+}
+
+// Dispatch marks a pending call as handed to the peer, and reports whether it is
+// still pending: if not, it need not be sent. To be called right before the
+// request is written. Errors and settlements of the call say Sent from then on.
+func (e *Engine[T]) Dispatch(id codec.ID) bool {
+	s, r, ok := e.find(id)
+	if !ok {
+		return false
+	}
+	if e.watchful && s.sent.Load() != r.gen() {
+		if w := s.load(); w.gen() != r.gen() || !w.live() {
+			return false
+		}
+		// A call that ends and is followed by another between these lines leaves its
+		// time to the next one, which stores its own when it is dispatched.
+		e.table.dispatchOf(r.index()).Store(e.now())
+	}
+	// The mark comes first: whoever settles the call after the look at the word sees
+	// it. A mark of a call that has ended is no call's.
+	if w := s.load(); w.gen() != r.gen() || !w.live() {
+		return false
+	}
+	s.sent.Store(r.gen())
+	w := s.load()
+	return w.gen() == r.gen() && w.live()
+}

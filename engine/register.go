@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/correlator-go/correlator/codec"
+)
+
+// NextID gives an id that no call has had. An engine that mints its ids reserves
+// a slot for it, which counts against MaxPending; without room the id is absent.
+// A reserved id that nobody registers is reclaimed when the table is full, see the
+// package text. With CallerIDs the ids are 1, 2, 3 and so on: a number that the
+// caller uses of its own accord does not change the count. It goes on when the
+// engine is closed.
+func (e *Engine[T]) NextID() codec.ID {
+	if e.index != nil {
+		return codec.IntID(e.nextID.Add(1))
+	}
+	s, i, err := e.take(nil, &CallOptions[T]{NoWait: true})
+	if err != nil {
+		return codec.ID{}
+	}
+	r := makeRef(s.load().gen()+1, i)
+	s.store(makeWord(noTick, r.gen(), reserved))
+	return r.minted()
+}
+
+// Register registers a call under the given id: any id but the absent one with
+// CallerIDs, and otherwise one that NextID gave. See [Engine.Begin] for ctx, for
+// what a closed engine does and for further errors. It returns ErrAbsentID first
+// of all, also when closed; ErrDuplicateID when a call with this id is pending,
+// which is untouched; and ErrUnknownID for an id that NextID did not give, or that
+// was registered and settled before, when ids are minted.
+func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T]) (Call[T], error) {
+	if id.IsAbsent() {
+		return Call[T]{}, ErrAbsentID
+	}
+	if err := e.refuse(&o); err != nil {
+		return Call[T]{}, err
+	}
+	if e.failure.Load() != nil {
+		return e.stillborn(id, o), nil
+	}
+	if e.index == nil {
+		return e.registerReserved(ctx, id, o)
+	}
+	s, i, err := e.take(ctx, &o)
+	if err != nil {
+		if e.failure.Load() != nil {
+			return e.stillborn(id, o), nil
+		}
+		return Call[T]{}, err
+	}
+	// The id's owner is decided by the index. Until the call is published its word
+	// says reserved, so an answer does not find it and FailAll passes it by; the
+	// latter is made up for by the look at failure in begin.
+	r := makeRef(s.load().gen()+1, i)
+	if e.inspecting.Load() {
+		e.gate.pass()
+	}
+	*e.table.keyOf(i) = id
+	s.store(makeWord(noTick, r.gen(), reserved))
+	if !e.claimKey(id, r) {
+		// Nobody has seen this generation: it is taken back.
+		s.store(makeWord(noTick, r.gen()-1, free))
+		e.giveBack(s, i)
+		e.count(countRefused)
+		return Call[T]{}, ErrDuplicateID
+	}
+	e.begin(ctx, s, r, &o)
+	return Call[T]{e: e, ref: r, id: id}, nil
+}
+
+// claimKey makes id name r in the index, unless it names a call in flight. An entry
+// whose call has settled is about to be removed by that call's winner: it is
+// replaced, and the winner will see that it no longer names its call.
+func (e *Engine[T]) claimKey(id codec.ID, r ref) bool {
+	for {
+		at, loaded := e.index.loadOrStore(id, r)
+		if !loaded {
+			return true
+		}
+		w := e.table.slot(at.index()).load()
+		if w.gen() == at.gen() && (w.live() || w.state() == reserved) {
+			return false
+		}
+		if e.index.replace(id, at, r) {
+			return true
+		}
+	}
+}
+
+// registerReserved begins the call for which NextID reserved a slot.
+func (e *Engine[T]) registerReserved(ctx context.Context, id codec.ID, o CallOptions[T]) (Call[T], error) {
+	s, r, ok := e.find(id)
+	if !ok {
+		return Call[T]{}, ErrUnknownID
+	}
+	for {
+		w := s.load()
+		if w.gen() != r.gen() || w.state() != reserved {
+			if w.gen() == r.gen() && w.live() {
+				e.count(countRefused)
+				return Call[T]{}, ErrDuplicateID
+			}
+			return Call[T]{}, ErrUnknownID
+		}
+		// Free, and on no stack: this goroutine owns it.
+		if s.swap(w, makeWord(noTick, r.gen(), free)) {
+			e.begin(ctx, s, r, &o)
+			return Call[T]{e: e, ref: r}, nil
+		}
+	}
+}

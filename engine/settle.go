@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"github.com/correlator-go/correlator/codec"
+)
+
+// Resolve settles the call of id with a result, and reports whether it was the
+// one that settled it. False is normal traffic: the id names no pending call (see
+// Stats for which of late, duplicate and unknown it was).
+func (e *Engine[T]) Resolve(id codec.ID, v T) bool {
+	s, r, ok := e.find(id)
+	if ok {
+		if w, won := s.claim(r.gen()); won {
+			e.resolve(s, r, w, v)
+			return true
+		}
+	}
+	if e.matchText {
+		if other, ok := e.sameText(id); ok {
+			return e.Resolve(other, v)
+		}
+	}
+	e.count(e.miss(id, s, r))
+	return false
+}
+
+// resolve finishes what a claim that found w has begun: a result came.
+func (e *Engine[T]) resolve(s *slot[T], r ref, w word, v T) {
+	if e.detach != nil && w.state() >= pending {
+		var err error
+		if v, err = e.detached(v); err != nil {
+			s.unanswered.Store(r.gen())
+			e.finish(s, r, w, ending{err: err, status: Failed})
+			return
+		}
+	}
+	if e.index != nil || e.watchful {
+		e.resolveWatched(s, r, w, v)
+		return
+	}
+	switch w.state() {
+	case callback:
+		e.hand(s, r, v)
+	case discarded:
+		e.freeSlot(s, r)
+	default:
+		e.keep(s, r, w, v)
+	}
+}
+
+// keep stores the value for a waiter.
+func (e *Engine[T]) keep(s *slot[T], r ref, w word, v T) {
+	s.value = v
+	e.publish(s, r, w.claimed(), answered)
+}
+
+// hand gives the value to the call's callback.
+func (e *Engine[T]) hand(s *slot[T], r ref, v T) {
+	notify, id := s.notify, e.idOf(r)
+	s.notify = nil
+	st := e.freeSlot(s, r)
+	e.deliver(st, notify, Outcome[T]{ID: id, Value: v, Status: Resolved})
+}
+
+// resolveWatched is resolve with an index to clean or an observer to tell.
+func (e *Engine[T]) resolveWatched(s *slot[T], r ref, w word, v T) {
+	var told Settlement
+	if e.watchful {
+		told = e.settlement(s, r, e.now()-s.start, ending{status: Resolved})
+	}
+	if e.index != nil {
+		e.index.remove(e.idOf(r), r, true)
+	}
+	switch w.state() {
+	case callback:
+		notify, id := s.notify, e.idOf(r)
+		s.notify = nil
+		st := e.freeSlot(s, r)
+		if e.watchful {
+			e.observe(told)
+		}
+		e.deliver(st, notify, Outcome[T]{ID: id, Value: v, Status: Resolved})
+		return
+	case discarded:
+		e.freeSlot(s, r)
+	default:
+		e.keep(s, r, w, v)
+	}
+	if e.watchful {
+		e.observe(told)
+	}
+}
+
+// detached runs Options.Detach, between claim and publish, while the call belongs
+// to this goroutine alone. If it panics the call fails, for a value that was only
+// lent may not be kept.
+func (e *Engine[T]) detached(v T) (_ T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.survived(p)
+			err = errDetach
+		}
+	}()
+	return e.detach(v), nil
+}
+
+var errDetach = errors.New("engine: Options.Detach panicked")
+
+// Reject settles the call of id with the peer's error, as Resolve does with a
+// result. Waiters and callbacks get err as it is; nil stands for an error without
+// content.
+func (e *Engine[T]) Reject(id codec.ID, err error) bool {
+	if err == nil {
+		err = errRejected
+	}
+	s, r, ok := e.find(id)
+	if ok && e.settle(s, r, ending{err: err, status: Rejected}) {
+		return true
+	}
+	if e.matchText {
+		if other, ok := e.sameText(id); ok {
+			return e.Reject(other, err)
+		}
+	}
+	e.count(e.miss(id, s, r))
+	return false
+}
+
+var errRejected = errors.New("engine: rejected without an error")
+
+// Cancel settles the call of id as cancelled; err may be nil or say why. It
+// reports whether it was the one that settled it. Nothing is sent to the peer but
+// what Options.OnAbandon does.
+func (e *Engine[T]) Cancel(id codec.ID, err error) bool {
+	s, r, ok := e.find(id)
+	return ok && e.settle(s, r, ending{err: err, status: Cancelled})
+}
+
+// settle ends a call without a value, if it can claim it.
+func (e *Engine[T]) settle(s *slot[T], r ref, end ending) bool {
+	w, won := s.claim(r.gen())
+	if won {
+		if end.status != Rejected {
+			s.unanswered.Store(r.gen())
+		}
+		e.finish(s, r, w, end)
+	}
+	return won
+}
+
+// finish ends without a value the call that the caller has claimed, finding w. The
+// caller has marked it unanswered, unless it was rejected, right after the claim.
+func (e *Engine[T]) finish(s *slot[T], r ref, w word, end ending) {
+	end.elapsed = e.now() - s.start
+	told := e.tell(s, r, end)
+	switch w.state() {
+	case callback:
+		notify := s.notify
+		s.notify = nil
+		o := Outcome[T]{ID: e.idOf(r), Err: e.errorOf(s, r, end), Status: end.status}
+		st := e.freeSlot(s, r)
+		e.report(told, end)
+		e.deliver(st, notify, o)
+		return
+	case discarded:
+		e.freeSlot(s, r)
+	default:
+		*e.table.endingOf(r.index()) = end
+		e.publish(s, r, w.claimed(), ended)
+	}
+	e.report(told, end)
+}
+
+// tell does what every ending without a value needs while the call is still
+// owned: it leaves the index, is counted, and what observers will hear is copied.
+func (e *Engine[T]) tell(s *slot[T], r ref, end ending) (told Settlement) {
+	if e.watchful || e.onAbandon != nil {
+		told = e.settlement(s, r, end.elapsed, end)
+	}
+	if e.index != nil {
+		e.index.remove(e.idOf(r), r, end.status == Rejected)
+	}
+	e.count(endingCounter[end.status])
+	return told
+}
+
+// report runs the hooks for an ending without a value.
+func (e *Engine[T]) report(told Settlement, end ending) {
+	if e.watchful {
+		e.observe(told)
+	}
+	if e.onAbandon != nil && (end.status == Cancelled || end.status == Expired) {
+		e.abandon(Abandonment{told.ID, told.Method, told.Status, told.Sent})
+	}
+}
+
+// settlement describes the end of a call that the caller owns.
+func (e *Engine[T]) settlement(s *slot[T], r ref, elapsed int64, end ending) Settlement {
+	told := Settlement{
+		ID:      e.idOf(r),
+		Status:  end.status,
+		Sent:    s.sent.Load() == r.gen(),
+		Queue:   time.Duration(elapsed),
+		Elapsed: time.Duration(elapsed),
+		Err:     end.err,
+	}
+	if d := e.table.dir.Load().details.at(r.index()); d != nil {
+		told.Method = d.method
+	}
+	if told.Sent && e.watchful {
+		told.Queue = time.Duration(e.table.dispatchOf(r.index()).Load() - s.start)
+	}
+	return told
+}

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"github.com/correlator-go/correlator/wheel"
+)
+
+// slot is what the hot path touches of a call: one cache line of 64 bytes when T
+// is a slice. Everything else of a call lies in columns of the table.
+//
+// Who may touch a field that is not atomic:
+//
+//   - value: the winner between claim and publish; then whoever consumes.
+//   - notify, start: whoever took the slot, until it stores the live word; then the
+//     winner, after its claim. start is also read by inspection (see inspect.go).
+type slot[T any] struct {
+	word atomic.Uint64
+
+	// resident is the tick at which the wheel will look at this slot, or noTick.
+	// Only the driver writes it.
+	resident atomic.Uint32
+	// stage links slots staged for the driver: stagedMark | slot below + 1, or 0.
+	stage atomic.Uint32
+
+	value  T
+	notify func(Outcome[T])
+	start  int64 // when the call was registered, in nanoseconds of the engine's time
+
+	// sent is the generation of the last call of this slot that was dispatched.
+	sent atomic.Uint32
+	// unanswered is the generation of the last call of this slot that ended without
+	// an answer: an answer that comes too late for it or for an older one is late,
+	// one for a newer one is a duplicate.
+	unanswered atomic.Uint32
+}
+
+const stagedMark = 1 << 31
+
+func (s *slot[T]) load() word { return word(s.word.Load()) }
+
+func (s *slot[T]) swap(from, to word) bool {
+	return s.word.CompareAndSwap(uint64(from), uint64(to))
+}
+
+func (s *slot[T]) store(w word) { s.word.Store(uint64(w)) }
+
+func (s *slot[T]) residentTick() wheel.Tick { return wheel.Tick(s.resident.Load()) }
+
+// claim settles the call gen of this slot: the one caller that gets true has won
+// and owns value, notify and start until it publishes or frees the slot (I1). It
+// returns the word that it found: what was attended, or why there was no call.
+func (s *slot[T]) claim(gen uint32) (word, bool) {
+	for {
+		w := s.load()
+		if w.gen() != gen || !w.live() {
+			return w, false
+		}
+		if s.swap(w, w.claimed()) {
+			return w, true
+		}
+	}
+}
+
+// details is what a call has beyond its slot: 32 bytes, half a line, in a column
+// that an engine whose calls are all bare (no method, no deadline) never makes.
+//
+// method is written like slot.start. The others are atomic because Touch and the
+// driver read them without owning the call; what they read may belong to the next
+// call of the slot, and then the word's compare-and-swap fails.
+type details struct {
+	method string
+	// total is the total deadline in nanoseconds of the engine's time, rounded up
+	// to an even number; the lowest bit says that it is the context's. 0 is none.
+	total atomic.Int64
+	// idle is the idle budget in nanoseconds; 0 is none. It is only stored when it
+	// differs, so engines whose calls have one and the same never write it twice.
+	idle atomic.Int64
+}
+
+const fromContext = 1 // in details.total
+
+// ending is how a call that got no value ended. The column of endings is made
+// when the first call ends like that.
+type ending struct {
+	err      error // the bare cause
+	elapsed  int64 // nanoseconds
+	status   Status
+	deadline Deadline
+	closed   bool // err is the stored failure of a closed table
+}

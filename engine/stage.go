@@ -1,0 +1,68 @@
+package engine
+
+import "github.com/correlator-go/correlator/wheel"
+
+// stage tells the driver of a slot whose deadline is nearer than the wheel will
+// look at it: the slot goes on a lock-free list, and if the driver sleeps beyond
+// tick it is woken for it. What is not that near waits until it wakes anyway.
+//
+// The driver clears a slot's stage before it looks at the word, and the one who
+// stages stored the word before: a slot found staged is a slot still to be looked
+// at. Likewise the driver stores when it will wake before it takes the list for
+// the last time, and here the list is added to before that is looked at.
+func (d *driver[T]) stage(s *slot[T], i uint32, tick wheel.Tick) {
+	if s.stage.CompareAndSwap(0, stagedMark) {
+		for {
+			head := d.staged.Load()
+			s.stage.Store(stagedMark | head)
+			if d.staged.CompareAndSwap(head, i+1) {
+				break
+			}
+		}
+	}
+	if d.wake.Load().before(tick) {
+		return
+	}
+	d.hurry(tick)
+}
+
+// drain places what is staged in the wheel. Only the driver calls it.
+func (d *driver[T]) drain() (placed bool) {
+	top := d.staged.Swap(0)
+	for top != 0 {
+		i := top - 1
+		s := d.e.table.slot(i)
+		top = s.stage.Load() &^ stagedMark
+		s.stage.Store(0)
+		d.place(s, i)
+		d.stagedTotal.Add(1)
+		placed = true
+	}
+	return placed
+}
+
+// place puts a slot into the wheel for the deadline in its word, unless the wheel
+// looks at it before that anyway.
+func (d *driver[T]) place(s *slot[T], i uint32) {
+	w := s.load()
+	if !w.live() && w.state() != answered && w.state() != ended && !w.settlingNow() || w.tick() == noTick {
+		return
+	}
+	if at, ok := d.wheel.At(i); ok {
+		if !w.tick().Before(at) {
+			return
+		}
+		d.wheel.Cancel(i)
+	}
+	d.schedule(s, i, w.tick())
+}
+
+// schedule puts a slot that is not resident into the wheel.
+func (d *driver[T]) schedule(s *slot[T], i uint32, tick wheel.Tick) {
+	if int(i) >= d.entries {
+		d.entries = d.e.table.slots()
+		d.wheel.Grow(d.entries)
+	}
+	d.wheel.Schedule(i, tick)
+	s.resident.Store(uint32(tick))
+}
