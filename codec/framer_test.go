@@ -146,14 +146,14 @@ func TestSeal(t *testing.T) {
 
 func TestRecoverable(t *testing.T) {
 	for err, want := range map[error]bool{
-		&codec.SyntaxError{}:                                      true,
-		codec.ErrBatch:                                            true,
-		codec.ErrConcurrentRead:                                   true,
-		fmt.Errorf("reading: %w", codec.ErrBatch):                 true,
-		&codec.FrameError{Err: codec.ErrFrameTooLarge}:            true,
-		&codec.FrameError{Err: codec.ErrBadHeader, Fatal: true}:   false,
+		&codec.SyntaxError{}:                                    true,
+		codec.ErrBatch:                                          true,
+		codec.ErrConcurrentRead:                                 true,
+		fmt.Errorf("reading: %w", codec.ErrBatch):               true,
+		&codec.FrameError{Err: codec.ErrFrameTooLarge}:          true,
+		&codec.FrameError{Err: codec.ErrBadHeader, Fatal: true}: false,
 		fmt.Errorf("reading: %w", &codec.FrameError{Err: codec.ErrBadHeader, Fatal: true}): false,
-		fmt.Errorf("anything"):                                    false,
+		fmt.Errorf("anything"): false,
 	} {
 		require.Equal(t, want, codec.Recoverable(err), "%v", err)
 	}

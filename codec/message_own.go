@@ -1,6 +1,9 @@
 package codec
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+)
 
 // lease is a message value's claim on the chunk that its frame lies in.
 type lease struct {
@@ -33,7 +36,13 @@ func (m *Message) Retain() {
 	c := m.chunk
 	switch {
 	case c == nil && m.lease.generation == owned:
-	case c == nil, m.lease.holds == 0 && len(m.frame) < len(c.b)/smallFrame:
+	case c == nil:
+		m.copyOut()
+		return
+	case m.lease.holds == 0 && len(m.frame) < len(c.b)/smallFrame:
+		if c.generation() != m.lease.generation {
+			panic("codec: Retain of a message whose bytes were given back")
+		}
 		m.copyOut()
 		return
 	default:
@@ -49,7 +58,7 @@ func (m *Message) copyOut() {
 		panic("codec: Retain of an empty message")
 	}
 	end := headroom + len(m.frame)
-	c := getChunk(end, end)
+	c := getChunk(end, math.MaxInt)
 	copy(c.b[headroom:], m.frame)
 	m.frame = c.b[headroom:end]
 	m.chunk = c
