@@ -12,8 +12,9 @@ import (
 // without the escaping for HTML, and so without a raw newline or a byte that is
 // not UTF-8. Map keys are sorted. It is safe for concurrent use as far as v is.
 //
-// The work is done by the engine that [ValueEngine] names, with the same results;
-// its errors are those of encoding/json, and dst is returned as it was.
+// The work is done by the engine that [ValueEngine] names, with the same results
+// but for the choice between equal escapes; what encoding/json accepts, either
+// accepts. Errors are those of encoding/json, and dst is returned as it was.
 func AppendValue(dst []byte, v any) ([]byte, error) {
 	room := dst[len(dst):]
 	if err := encodeInto(&room, v); err != nil {
