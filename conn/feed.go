@@ -2,6 +2,7 @@ package conn
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/correlator-go/correlator/codec"
 )
@@ -172,7 +173,7 @@ func (f *feed) deliver(d delivery) {
 	f.mu.Unlock()
 }
 
-// close lets nothing more in. Call does it once it has its answer.
+// close lets nothing more in: the answer is there, or the caller has left.
 func (f *feed) close() {
 	f.mu.Lock()
 	f.over = true
@@ -200,6 +201,8 @@ func (f *feed) settle(o Outcome) {
 
 // feeds finds the feed of a call. Only calls that have one pay for it.
 type feeds struct {
+	count atomic.Int32 // of live, so that who finds 0 need not lock
+
 	mu   sync.Mutex // protects the fields below; taken before a feed's own
 	live map[int64]*feed
 	// retired remembers the ids of calls that had a feed and ended: a ring in
@@ -227,6 +230,18 @@ func (s *feeds) add(id codec.ID, f *feed) {
 		return
 	}
 	s.live[key] = f
+	s.count.Store(int32(len(s.live)))
+}
+
+// answered closes the feed of a call whose answer is at hand, before the answer
+// settles it: what the peer sends after that is late.
+func (s *feeds) answered(id int64) {
+	if s.count.Load() == 0 {
+		return
+	}
+	if f, _ := s.find(id); f != nil {
+		f.close()
+	}
 }
 
 func (s *feeds) remove(id int64) {
@@ -234,6 +249,7 @@ func (s *feeds) remove(id int64) {
 	defer s.mu.Unlock()
 	if _, ok := s.live[id]; ok {
 		delete(s.live, id)
+		s.count.Store(int32(len(s.live)))
 		s.retireLocked(id)
 	}
 }

@@ -67,6 +67,7 @@ func (c *Conn) resolved(m *codec.Message) {
 	var ok bool
 	switch m.IDKind {
 	case codec.IDInt:
+		c.feeds.answered(m.IntID)
 		ok = c.engine.Resolve(codec.IntID(m.IntID), m.Result())
 	case codec.IDAbsent, codec.IDNull:
 		c.withoutID(m)
@@ -84,6 +85,7 @@ func (c *Conn) rejected(m *codec.Message) {
 		c.withoutID(m)
 		return
 	}
+	c.feeds.answered(m.IntID)
 	if !c.engine.Reject(m.ID(), m.Err()) {
 		c.stray(StrayUnmatched, m.Frame(), len(m.Frame()), nil)
 	}

@@ -1,0 +1,163 @@
+package conn_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/engine"
+)
+
+func TestP02SlotsAreFreedOnEveryEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, p := connect(t, conn.Options{MaxPending: 4, Grace: time.Millisecond})
+		ends := map[string]func(m message){
+			"error":   func(m message) { p.send(errorFor(m.ID, `{"code":1,"message":"no"}`)) },
+			"string":  func(m message) { p.send(errorFor(m.ID, `"no"`)) },
+			"invalid": func(m message) { p.send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":"` + "\xff" + `"}`) },
+			"neither": func(m message) { p.send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `}`) },
+			"timeout": func(m message) { require.Equal(t, "notifications/cancelled", p.read().Method) },
+		}
+		for name, end := range ends {
+			for range 6 {
+				done := call(background, c, "m", "", conn.CallOptions{Timeout: time.Second})
+				end(p.read())
+				require.Error(t, (<-done).err, name)
+			}
+			require.Zero(t, c.Stats().Calls.Pending, name)
+		}
+		ctx, cancel := context.WithCancel(background)
+		for range 4 {
+			done := call(ctx, c, "m", "", conn.CallOptions{})
+			p.read()
+			defer func() { require.ErrorIs(t, (<-done).err, conn.ErrCancelled) }()
+		}
+		_, err := c.Call(background, "m", nil, conn.CallOptions{NoWait: true})
+		require.ErrorIs(t, err, conn.ErrFull)
+		cancel()
+		for range 4 {
+			p.read()
+		}
+		requireWorks(t, c, p)
+	})
+}
+
+func TestP02InvalidAnswerFailsItsCall(t *testing.T) {
+	c, p := connect(t, conn.Options{})
+	done := call(background, c, "m", "", conn.CallOptions{Timeout: conn.NoTimeout})
+	p.send(`{"jsonrpc":"2.0","id":` + string(p.read().ID) + `,"result":[1,]}`)
+	err := (<-done).err
+	require.ErrorIs(t, err, conn.ErrInvalidAnswer)
+	sent, known := conn.Sent(err)
+	require.True(t, sent && known)
+	requireWorks(t, c, p)
+}
+
+func TestP04SilentPeerLeavesNothingBehind(t *testing.T) {
+	const calls = 100_000
+	ours, theirs := newTape()
+	clock := engine.NewManualClock()
+	c, err := conn.New(ours, conn.Options{MaxPending: calls, Timeout: time.Millisecond, Clock: clock})
+	require.NoError(t, err)
+	defer c.Close()
+	ids := make([]codec.ID, 0, calls)
+	expired := 0
+	goroutines, heap := runtime.NumGoroutine(), heapInUse()
+	for range calls {
+		id, err := c.Start(background, "m", nil, conn.CallOptions{}, func(o conn.Outcome) { expired++ })
+		require.NoError(t, err)
+		ids = append(ids, id)
+	}
+	for range 1000 {
+		clock.Advance(time.Millisecond)
+		if c.Stats().Calls.Pending == 0 {
+			break
+		}
+	}
+	require.Zero(t, c.Stats().Calls.Pending)
+	require.Equal(t, calls, expired)
+	require.NoError(t, c.Flush(background))
+
+	buf := []byte(nil)
+	for _, id := range ids {
+		buf = append(buf, resultFor([]byte(id.String()), "1")+"\n"...)
+	}
+	for i := range calls {
+		buf = append(buf, resultFor(strconv.AppendInt(nil, int64(1<<50+i), 10), "1")+"\n"...)
+	}
+	_, err = theirs.Write(buf)
+	require.NoError(t, err)
+	_, err = theirs.Write([]byte(`{"jsonrpc":"2.0","id":"end","method":"ping"}` + "\n"))
+	require.NoError(t, err)
+	lines := theirs.lines()
+	for {
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		if line == `{"jsonrpc":"2.0","id":"end","result":{}}`+"\n" {
+			break
+		}
+	}
+	require.EqualValues(t, calls, c.Stats().Calls.Late)
+	require.EqualValues(t, calls, c.Stats().Calls.Unknown)
+	require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
+	require.Less(t, heapInUse(), heap+64<<20, "the table, and what the test itself keeps")
+	runtime.KeepAlive(buf)
+}
+
+func heapInUse() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse
+}
+
+func TestP07StringEchoOfANumericID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, p := connect(t, conn.Options{MatchText: true})
+		done := call(background, c, "m", "", conn.CallOptions{})
+		p.send(resultFor([]byte(`"`+string(p.read().ID)+`"`), "1"))
+		require.Equal(t, reply{"1", nil}, <-done)
+
+		strict, q := connect(t, conn.Options{})
+		done = call(background, strict, "m", "", conn.CallOptions{Timeout: time.Second})
+		q.send(resultFor([]byte(`"`+string(q.read().ID)+`"`), "1"))
+		require.Equal(t, "notifications/cancelled", q.read().Method)
+		require.ErrorIs(t, (<-done).err, conn.ErrTimeout)
+		require.EqualValues(t, 1, strict.Stats().Calls.Unknown)
+	})
+}
+
+func TestP15OnlyTheAnswerIsTheAnswer(t *testing.T) {
+	notes := make(chan string, 1)
+	seen := newStrays()
+	c, p := connect(t, conn.Options{OnStray: seen.hook, Handler: conn.HandlerFunc(func(_ context.Context, r *conn.Inbound) {
+		notes <- r.Method()
+	})})
+	done := call(background, c, "m", "", conn.CallOptions{})
+	m := p.read()
+	p.send(`{"jsonrpc":"2.0","method":"note"}`, `{"jsonrpc":"2.0","id":99,"result":0}`, resultFor(m.ID, "1"))
+	require.Equal(t, reply{"1", nil}, <-done)
+	require.Equal(t, "note", <-notes)
+	require.Equal(t, conn.StrayUnmatched, (<-seen.c).Reason)
+	require.EqualValues(t, 1, c.Stats().Calls.Unknown)
+}
+
+func TestAnswersAreLateDuplicateOrUnknown(t *testing.T) {
+	c, p := connect(t, conn.Options{})
+	done := call(background, c, "m", "", conn.CallOptions{})
+	m := p.read()
+	p.send(resultFor(m.ID, "1"), resultFor(m.ID, "2"), errorFor(m.ID, `"x"`), fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":1}`, "foreign"))
+	require.Equal(t, reply{"1", nil}, <-done)
+	requireWorks(t, c, p)
+	s := c.Stats().Calls
+	require.EqualValues(t, 3, s.Late+s.Duplicate+s.Unknown)
+	require.EqualValues(t, 1, s.Unknown)
+}

@@ -1,0 +1,105 @@
+package conn
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// collect drains a line as the writer does, until n nodes came.
+func collect(l *line, n int) (calls []int64, sleeps int) {
+	for len(calls) < n {
+		first := l.take()
+		if first == nil {
+			if l.sleep() {
+				sleeps++
+				<-l.wake
+			}
+			continue
+		}
+		for ; first != nil; first = first.next {
+			calls = append(calls, first.call)
+		}
+	}
+	return calls, sleeps
+}
+
+func TestLineKeepsTheOrderOfEachPusher(t *testing.T) {
+	const pushers, each = 8, 5000
+	l := newLine()
+	var wg sync.WaitGroup
+	for p := range pushers {
+		wg.Go(func() {
+			for i := range each {
+				l.push(&node{call: int64(p*each + i)})
+			}
+		})
+	}
+	calls, _ := collect(l, pushers*each)
+	wg.Wait()
+	var next [pushers]int64
+	for _, call := range calls {
+		p := call / each
+		require.Equal(t, next[p], call%each)
+		next[p]++
+	}
+	require.Nil(t, l.take())
+}
+
+func TestLineWakesOncePerSleep(t *testing.T) {
+	l := newLine()
+	require.True(t, l.sleep())
+	require.False(t, l.sleep(), "it sleeps already")
+	l.push(&node{call: 1})
+	l.push(&node{call: 2})
+	l.poke()
+	require.Len(t, l.wake, 1)
+	<-l.wake
+	first := l.take()
+	require.EqualValues(t, 1, first.call)
+	require.EqualValues(t, 2, first.next.call)
+
+	require.True(t, l.sleep())
+	l.awake()
+	require.Empty(t, l.wake)
+	require.True(t, l.sleep())
+	l.poke()
+	l.poke()
+	l.awake()
+	require.Empty(t, l.wake, "awake consumed the wake-up that was on its way")
+}
+
+func TestLinePokeNeverGetsLost(t *testing.T) {
+	const pokes = 20000
+	l := newLine()
+	c := &cancels{line: l}
+	got := make(chan int)
+	go func() {
+		n := 0
+		for n < pokes {
+			n += len(takeCancels(c))
+			if n < pokes && l.sleep() {
+				if c.any() {
+					l.awake()
+					continue
+				}
+				<-l.wake
+			}
+		}
+		got <- n
+	}()
+	for i := range pokes {
+		c.add(int64(i), reasonTimeout)
+	}
+	require.Equal(t, pokes, <-got)
+}
+
+func takeCancels(c *cancels) []endedCall {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := c.ended
+	c.ended = nil
+	c.waiting.Store(0)
+	return out
+}
