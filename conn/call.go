@@ -193,8 +193,13 @@ func (c *Conn) need(method string, params []byte) (int, error) {
 }
 
 // send encodes the request and queues it; need bytes of room are held for it,
-// and given back if it cannot be encoded.
+// and given back if it cannot be encoded. A call without an id met a table that
+// had just been closed: it has failed already.
 func (c *Conn) send(id codec.ID, method string, params []byte, o *CallOptions, need int) error {
+	if id.IsAbsent() {
+		c.room.release(need)
+		return nil
+	}
 	n := takeNode()
 	n.charge = need
 	n.call, _ = id.Int()

@@ -19,7 +19,7 @@ var background = context.Background()
 //	      │              answers out, flush     end first                   │
 //	      └─────────────────────┴──────────┬──────────┴─────────────────────┘
 //	                                       ▼
-//	   cut ──▶ close the stream ──▶ fail calls ──▶ end contexts ──▶ done ──▶ OnClose
+//	   cut ──▶ close the stream ──▶ fail calls ──▶ end contexts ──▶ OnClose ──▶ done
 //
 // Every wait on the way is bounded by CloseTimeout, but for a child process,
 // which has times of its own.
@@ -84,8 +84,8 @@ func (c *Conn) drained(ctx context.Context) error {
 }
 
 // Done is closed when the connection has ended: the stream is closed, every
-// call has failed and both goroutines are gone. Handlers may still run; their
-// contexts have ended.
+// call has failed, OnClose has returned and both goroutines are gone. Handlers
+// may still run; their contexts have ended.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err is nil while the connection is up, then why it ended: ErrClosed after
@@ -179,10 +179,10 @@ func (c *Conn) leave() {
 	if c.parts.Add(-1) > 0 {
 		return
 	}
-	close(c.done)
 	if c.o.OnClose != nil {
 		c.guard(func() { c.o.OnClose(c.why) })
 	}
+	close(c.done)
 }
 
 // settleOut lets the queue out, tells the peer that nothing follows, and takes

@@ -132,8 +132,9 @@ type Options struct {
 	// OnStray sees what came in and could not be used; see [Stray]. It is
 	// called by the reader and must not block.
 	OnStray func(Stray)
-	// OnClose is called once, after the connection's goroutines have ended and
-	// every call has failed, with what Err returns.
+	// OnClose is called once, with what Err returns, when the stream is closed
+	// and every call has failed. Done is closed when it returns, so it must not
+	// wait for that.
 	OnClose func(error)
 	// OnPanic gets what a handler or a callback panicked with, and its stack.
 	// The panic ends only what it happened in; it is counted in any case.

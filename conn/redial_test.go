@@ -186,8 +186,11 @@ func TestRedialAfterLoss(t *testing.T) {
 				return err
 			}
 			o.OnDown = func(err error) {
-				require.ErrorIs(t, err, conn.ErrClosed)
-				events = append(events, "down")
+				if _, gone := errors.AsType[*conn.PeerGone](err); gone {
+					events = append(events, "down")
+				} else if errors.Is(err, conn.ErrClosed) {
+					events = append(events, "closed")
+				}
 			}
 		})
 		_, err := r.Call(t.Context(), "echo", []byte(`1`), conn.CallOptions{})
@@ -212,7 +215,7 @@ func TestRedialAfterLoss(t *testing.T) {
 		require.Equal(t, 2, s.count())
 		require.NoError(t, r.Close())
 		<-r.Done()
-		require.Equal(t, []string{"connect", "down", "connect", "down"}, events)
+		require.Equal(t, []string{"connect", "down", "connect", "closed"}, events)
 	})
 }
 

@@ -40,6 +40,7 @@ func Spawn(ctx context.Context, command Command, o Options) (*Conn, error) {
 	}
 	conn, err := New(c, o)
 	if err != nil {
+		c.readOver()
 		c.kill()
 		_ = c.Close()
 		return nil, err

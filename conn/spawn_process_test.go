@@ -31,7 +31,13 @@ func part(name string, args ...string) conn.Command {
 	if err != nil {
 		panic(err)
 	}
-	return conn.Command{Path: exe, Args: args, Env: append(os.Environ(), childMode+"="+name)}
+	return conn.Command{Path: exe, Args: args, Env: childEnv(name)}
+}
+
+// childEnv names the part, and has a child built with the race detector leave
+// without the second that this takes by default.
+func childEnv(name string) []string {
+	return append(os.Environ(), childMode+"="+name, "GORACE=atexit_sleep_ms=0")
 }
 
 func init() {
@@ -192,7 +198,7 @@ func dialTest(address, name string) net.Conn {
 
 func startPart(name, address string, stdout *os.File) {
 	cmd := exec.Command(os.Args[0], address)
-	cmd.Env = append(os.Environ(), childMode+"="+name)
+	cmd.Env = childEnv(name)
 	if stdout != nil {
 		cmd.Stdout = stdout
 	}

@@ -21,7 +21,10 @@ func spawn(t *testing.T, command conn.Command, o conn.Options) *conn.Conn {
 	t.Helper()
 	c, err := conn.Spawn(t.Context(), command, o)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() })
+	t.Cleanup(func() {
+		_ = c.Close()
+		<-c.Done()
+	})
 	return c
 }
 

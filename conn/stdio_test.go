@@ -25,7 +25,8 @@ import (
 func serveStdio(args []string) {
 	defer time.AfterFunc(time.Hour, func() { os.Exit(101) }).Stop()
 	if len(args) > 0 {
-		defer func() { _ = dialTest(args[0], "server").Close() }()
+		upstream := dialTest(args[0], "server")
+		defer func() { _ = upstream.Close() }()
 	}
 	ending := make(chan struct{})
 	made := make(chan *conn.Conn, 1)

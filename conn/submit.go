@@ -90,6 +90,9 @@ func (c *Conn) submit(ctx context.Context, group []Request, need int) (accepted 
 			break
 		}
 		accepted++
+		if id.IsAbsent() {
+			continue // the table had just been closed: the call has failed already
+		}
 		buf, encodeErr := c.appendRequest(n.buf, id, r.Method, r.Params, &r.Options)
 		if encodeErr != nil {
 			c.engine.Cancel(id, encodeErr)
