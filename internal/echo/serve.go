@@ -59,32 +59,45 @@ type server struct {
 }
 
 func (s *server) serve() error {
-	frames := codec.NewReader(s, codec.ReaderOptions{
-		Framer: s.o.Framer, MaxFrame: s.o.MaxFrame,
-		// Bodies come back byte for byte, so whoever sent them may judge them.
-		Scan: codec.ScanOptions{Profile: s.o.Profile, TrustBody: true},
-	})
-	var m codec.Message
+	frames := codec.NewReader(s, codec.ReaderOptions{Framer: s.o.Framer, MaxFrame: s.o.MaxFrame})
 	for {
-		if err := frames.ReadMessage(&m); err != nil {
-			if !codec.Recoverable(err) {
-				return err
-			}
+		frame, err := frames.Next()
+		switch {
+		case err == nil:
+			err = s.handle(frame)
+		case codec.Recoverable(err):
 			s.n.Unreadable++
-			continue
+			err = nil
 		}
-		switch m.Kind {
-		case codec.KindRequest:
-			if err := s.request(&m); err != nil {
-				return err
-			}
-		case codec.KindNotification:
-			s.n.Notifications++
-			if isCancel(m.Method()) {
-				s.n.Cancels++
-			}
+		if err != nil {
+			return err
 		}
 	}
+}
+
+// handle answers one frame.
+func (s *server) handle(frame []byte) error {
+	if !s.o.MCP && s.held == nil {
+		if id, method, params, ok := quick(frame); ok && string(method) != CountersMethod {
+			s.n.Requests++
+			start := len(s.out)
+			return s.gather(s.o.Framer.Seal(codec.AppendResult(s.o.Framer.Open(s.out), id, params), start))
+		}
+	}
+	// Bodies come back byte for byte, so whoever sent them may judge them.
+	m, err := codec.Parse(frame, codec.ScanOptions{Profile: s.o.Profile, TrustBody: true})
+	switch {
+	case err != nil:
+		s.n.Unreadable++
+	case m.Kind == codec.KindRequest:
+		return s.request(&m)
+	case m.Kind == codec.KindNotification:
+		s.n.Notifications++
+		if isCancel(m.Method()) {
+			s.n.Cancels++
+		}
+	}
+	return nil
 }
 
 func isCancel(method []byte) bool {
@@ -92,17 +105,22 @@ func isCancel(method []byte) bool {
 }
 
 func (s *server) request(m *codec.Message) error {
-	if len(m.Method()) == len(CountersMethod) && string(m.Method()) == CountersMethod {
+	if string(m.Method()) == CountersMethod {
 		return s.report(m)
 	}
 	s.n.Requests++
 	if s.held != nil {
 		return s.held.admit(m)
 	}
-	var err error
-	if s.out, err = s.appendAnswer(s.out, m); err != nil {
+	return s.gather(s.appendAnswer(s.out, m))
+}
+
+// gather takes the burst with one more answer in it.
+func (s *server) gather(out []byte, err error) error {
+	if err != nil {
 		return err
 	}
+	s.out = out
 	s.n.Answers++
 	if len(s.out) >= burstBytes {
 		return s.flush()
