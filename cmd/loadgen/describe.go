@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/correlator-go/correlator/internal/load/drive"
+	"github.com/correlator-go/correlator/internal/load/plan"
+	"github.com/correlator-go/correlator/internal/load/report"
+	"github.com/correlator-go/correlator/internal/load/target"
+)
+
+// describe is the settings as the report shows them.
+func (s *settings) describe(session target.Session) report.Config {
+	c := report.Config{
+		Args: append([]string{}, s.args...), Target: s.target, Loop: "closed", Mode: s.drive.Mode.String(), InFlight: s.drive.InFlight,
+		Drop: s.drive.Drop, Warmup: s.drive.Warmup.Seconds(), Duration: s.drive.Duration.Seconds(), Requests: s.drive.Requests,
+		Timeout: int64(s.drive.Timeout), End: s.drive.End.String(), Framing: s.framing, Method: s.drive.Method, Payload: s.payload,
+		MCP: session.Version, Peer: session.Server, Faults: s.shape.String(), Seed: s.seed, InProcess: s.spec.Kind == "pipe",
+	}
+	if len(s.stages) > 0 {
+		c.Loop, c.Schedule = "open", stagesText(s.stages)
+	}
+	return c
+}
+
+func stagesText(stages []plan.Stage) string {
+	var out []string
+	for _, stage := range stages {
+		rates := rateText(stage.From)
+		if stage.To != stage.From {
+			rates += ".." + rateText(stage.To)
+		}
+		if stage.For == endless {
+			out = append(out, rates)
+			continue
+		}
+		out = append(out, strings.TrimSuffix(strings.TrimSuffix(stage.For.String(), "0s"), "0m")+":"+rates)
+	}
+	return strings.Join(out, ",")
+}
+
+func rateText(v float64) string { return fmt.Sprintf("%.6g/s", v) }
+
+// leave writes the files that were asked for.
+func (s *settings) leave(d *report.Document, r *drive.Result, stdout io.Writer) error {
+	switch s.output {
+	case "":
+	case "-":
+		if err := d.Write(stdout); err != nil {
+			return err
+		}
+	default:
+		if err := writeFile(s.output, d.Write); err != nil {
+			return err
+		}
+	}
+	if s.hdr == "" {
+		return nil
+	}
+	for name, h := range map[string]*hdr.Histogram{s.hdr: r.Total.Response, s.hdr + ".service": r.Total.Service} {
+		if err := writeFile(name, func(w io.Writer) error { return report.WritePercentiles(w, h) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeFile(name string, write func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return f.Close()
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/internal/load/tally"
+)
+
+func row(start float64) tally.Row {
+	return tally.Row{
+		Start: start, Length: 1, InFlight: 7, Ends: tally.Ends{OK: 900, Error: 60, Timeout: 40},
+		Response: tally.Summary{P50: 1_234_567, P99: 98_765_432},
+	}
+}
+
+func TestPlainLineEveryFiveSeconds(t *testing.T) {
+	var out bytes.Buffer
+	l := newLive(&out, func() uint64 { return 3 })
+	for i := range 12 {
+		l.row(row(float64(i)))
+	}
+	l.end()
+	require.Equal(t, "  5.0s  960/s  p50 1.23ms  p99 98.8ms  in flight 7  errors 100  late 3\n"+
+		" 10.0s  960/s  p50 1.23ms  p99 98.8ms  in flight 7  errors 100  late 3\n", out.String())
+}
+
+func TestLineOnATerminal(t *testing.T) {
+	var out bytes.Buffer
+	l := newLive(&out, func() uint64 { return 0 })
+	l.terminal = true
+	r := row(0)
+	r.Warm = true
+	l.row(r)
+	l.row(row(1))
+	l.end()
+	l.end()
+	require.Equal(t, "\r  1.0s warm-up  960/s  p50 1.23ms  p99 98.8ms  in flight 7  errors 100  late 0\x1b[K"+
+		"\r  2.0s  960/s  p50 1.23ms  p99 98.8ms  in flight 7  errors 100  late 0\x1b[K\r\x1b[K", out.String())
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestHelpFitsOneScreen(t *testing.T) {
+	for _, args := range [][]string{{"-h"}, {"--help"}, {"help"}, {"run", "-h"}, {"serve", "-h"}, {"help", "serve"}} {
+		code, out, errs := loadgen(t, args...)
+		require.Equal(t, exitOK, code, args)
+		require.Empty(t, errs)
+		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+		require.LessOrEqual(t, len(lines), 40, args)
+		for _, line := range lines {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 132, line)
+		}
+		require.Contains(t, out, "examples")
+	}
+}
+
+// Every flag is in the help.
+func TestHelpNamesEveryFlag(t *testing.T) {
+	for text, names := range map[string]string{
+		helpLoad: "target framing profile rate stages c drop mode d n warmup timeout end method size body mcp tool args want-progress seed " +
+			"slo o hdr quiet peer-counters delay blackhole late late-by dup reorder progress stall-read die-after",
+		helpServe: "listen framing profile mcp discover seed quiet delay blackhole late late-by dup reorder progress stall-read die-after",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			require.Regexp(t, `(^|\s)-`+name+`[\s,]`, text)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, out, _ := loadgen(t, "version")
+	require.Equal(t, exitOK, code)
+	require.Regexp(t, `^loadgen \S+ go1`, out)
+}
+
+func TestUsageErrors(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad.json")
+	require.NoError(t, os.WriteFile(bad, []byte(`{"a":`), 0o600))
+	for _, line := range []string{
+		"attack", "help me", "-nope", "-c x", "-c 0", "-c 99999999", "stray", "-target nothing", "-target tcp:80", "-target exec:'a",
+		"-framing x", "-profile x", "-mode x", "-end x", "-rate x", "-rate 0", "-rate 5/d", "-stages 5", "-rate 5 -stages 1s:5", "-drop",
+		"-n -1", "-d -1s", "-d 0", "-size 5", "-size 9..8", "-size 100 -body {}", "-body nope", "-body 5", "-body @/no/such/file", "-body @" + bad,
+		"-tool x", "-args {}", "-mcp -method x", "-mcp -size 100", "-mcp -args [1]", "-slo p99", "-slo p99<5", "-method=",
+		"-delay x", "-blackhole x", "-blackhole 110%", "-blackhole 60% -dup 60%", "-late 1% -timeout -1s", "-die-after -1", "-stall-read x", "-stall-read 1s@x",
+		"-progress x", "-target unix:/x -dup 1%", "-dup 1% -target exec:x",
+		"serve -listen x", "serve -listen udp:1", "serve -framing x", "serve -profile x", "serve -delay x", "serve -dup 2", "serve x",
+	} {
+		code, out, errs := loadgen(t, strings.Fields(line)...)
+		require.Equal(t, exitUsage, code, "%s\n%s", line, out)
+		require.Regexp(t, `^loadgen: .+\nloadgen -h lists the flags\n$`, errs, line)
+		require.Empty(t, out, line)
+	}
+}
+
+func TestRunErrors(t *testing.T) {
+	for line, want := range map[string]string{
+		"-target unix:/no/such/socket": "/no/such/socket",
+		"-target tcp:127.0.0.1:1":      "refused",
+		"-target exec:no-such-program": `"no-such-program"`,
+		"-n 10 -o /no/such/dir/x":      "/no/such/dir/x",
+		"-n 10 -hdr /no/such/dir/x":    "/no/such/dir/x",
+		"serve -listen unix:/no/dir/x": "/no/dir/x",
+		"-mcp -tool wrench -n 10":      "unknown tool: wrench",
+	} {
+		code, _, errs := loadgen(t, strings.Fields(line)...)
+		require.Equal(t, exitError, code, line)
+		require.Contains(t, errs, want, line)
+	}
+}

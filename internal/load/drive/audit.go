@@ -1,0 +1,71 @@
+package drive
+
+import (
+	"fmt"
+
+	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/echo"
+)
+
+// Received is the progress notifications that came, whatever became of them.
+func (r *Result) Received() int64 {
+	s := &r.Stats
+	return int64(s.ProgressDelivered + s.ProgressCoalesced + s.ProgressLate + s.ProgressUnknown)
+}
+
+// Stray is the answers that no call was waiting for.
+func (r *Result) Stray() int64 {
+	c := &r.Stats.Calls
+	return int64(c.Late + c.Duplicate + c.Unknown)
+}
+
+// Audit compares the generator's counts with each other, with the connection's
+// own and, unless server is nil, with those of the echo server at the other end,
+// and returns each contradiction in words. Where the connection ended before
+// the calls did, counts of frames on their way cannot agree and are not
+// compared: broken says so.
+func Audit(r *Result, server *echo.Counts, broken bool) (problems []string) {
+	equal := func(what string, a, b int64) {
+		if a != b {
+			problems = append(problems, fmt.Sprintf("%s: %d and %d differ by %d", what, a, b, a-b))
+		}
+	}
+	ends, calls := r.Ends(), &r.Stats.Calls
+	equal("sent, and ok + error + timeout + cancelled + lost", r.Sent, ends.Sum())
+	equal("in flight at the end, and none", r.InFlight, 0)
+	if broken || r.Cut {
+		return problems
+	}
+	equal("planned, and sent + dropped", r.Planned, r.Sent+r.Dropped)
+	equal("sent, and the engine's registered", r.Sent, int64(calls.Registered))
+	equal("ok + error, and the engine's resolved + rejected", ends.OK+ends.Error, int64(calls.Resolved+calls.Rejected))
+	equal("timeout, and the engine's expired", ends.Timeout, int64(calls.Expired))
+	equal("cancelled + lost, and the engine's cancelled + failed", ends.Cancelled+ends.Lost, int64(calls.Cancelled+calls.Failed))
+	equal("pending in the engine, and none", int64(calls.Pending), 0)
+	if server == nil {
+		return problems
+	}
+	equal("sent less those that ended unwritten, and the server's requests", r.Sent-int64(r.Stats.Skipped), server.Requests)
+	equal("answers taken (ok + error + late + duplicate + unknown), and the server's answers", ends.OK+ends.Error+r.Stray(), server.Answers)
+	equal("progress received, and the server's progress", r.Received(), server.Progress)
+	equal("cancels sent, and the server's cancels", int64(r.Stats.CancelsOut), server.Cancels)
+	return problems
+}
+
+// statsSince takes off before where the audit and the reports read.
+func statsSince(now, before conn.Stats) conn.Stats {
+	for _, f := range []struct{ now, before *uint64 }{
+		{&now.Calls.Registered, &before.Calls.Registered}, {&now.Calls.Resolved, &before.Calls.Resolved},
+		{&now.Calls.Rejected, &before.Calls.Rejected}, {&now.Calls.Cancelled, &before.Calls.Cancelled},
+		{&now.Calls.Expired, &before.Calls.Expired}, {&now.Calls.Failed, &before.Calls.Failed},
+		{&now.Calls.Late, &before.Calls.Late}, {&now.Calls.Duplicate, &before.Calls.Duplicate}, {&now.Calls.Unknown, &before.Calls.Unknown},
+		{&now.BytesIn, &before.BytesIn}, {&now.BytesOut, &before.BytesOut}, {&now.Writes, &before.Writes},
+		{&now.FramesIn, &before.FramesIn}, {&now.FramesOut, &before.FramesOut},
+		{&now.Skipped, &before.Skipped}, {&now.CancelsOut, &before.CancelsOut}, {&now.Unreadable, &before.Unreadable}, {&now.TooLarge, &before.TooLarge},
+		{&now.ProgressDelivered, &before.ProgressDelivered}, {&now.ProgressCoalesced, &before.ProgressCoalesced},
+		{&now.ProgressLate, &before.ProgressLate}, {&now.ProgressUnknown, &before.ProgressUnknown},
+	} {
+		*f.now -= *f.before
+	}
+	return now
+}

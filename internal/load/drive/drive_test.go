@@ -1,0 +1,286 @@
+package drive_test
+
+import (
+	"context"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/internal/echo"
+	"github.com/correlator-go/correlator/internal/load/drive"
+	"github.com/correlator-go/correlator/internal/load/plan"
+)
+
+const ms = time.Millisecond
+
+// steady is an open loop of rate requests a second for d.
+func steady(rate float64, d time.Duration) *plan.Schedule {
+	return plan.NewSchedule([]plan.Stage{{For: d, From: rate, To: rate}})
+}
+
+func constant(d time.Duration) echo.Delay { return echo.Delay{Distribution: echo.Constant, Scale: d} }
+
+// ran is a run and what the server says of it.
+type ran struct {
+	*drive.Result
+	err    error
+	server echo.Counts
+	sent   []byte // what the server read
+}
+
+// tee remembers what is read.
+type tee struct {
+	io.ReadWriteCloser
+	read []byte
+}
+
+func (t *tee) Read(p []byte) (int, error) {
+	n, err := t.ReadWriteCloser.Read(p)
+	t.read = append(t.read, p[:n]...)
+	return n, err
+}
+
+// against runs c against an echo server in virtual time; it must be called in a
+// bubble. What the server holds back has arrived when it returns.
+func against(t *testing.T, ctx context.Context, c drive.Config, shape echo.Shape) ran {
+	t.Helper()
+	var counters echo.Counters
+	client, server := echo.Pipe()
+	ears := &tee{ReadWriteCloser: server}
+	served := make(chan error, 1)
+	go func() { served <- echo.Serve(ears, echo.Options{Shape: shape, Seed: 11, Counters: &counters}) }()
+	link, err := conn.New(client, conn.Options{MaxPending: c.InFlight + 8, Overflow: engine.OverflowWait, CloseTimeout: -1})
+	require.NoError(t, err)
+	if c.Method == "" {
+		c.Method = "echo"
+	}
+	out := ran{}
+	out.Result, out.err = drive.Run(ctx, link, c)
+	require.NotNil(t, out.Result, "%v", out.err)
+	<-time.After(2*shape.LateBy + 100*ms)
+	out.Reread(link, 0)
+	out.server = counters.Snapshot()
+	require.NoError(t, link.Close())
+	<-served
+	out.sent = ears.read
+	return out
+}
+
+// virtual runs one test in a bubble.
+func virtual(t *testing.T, name string, test func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
+func requireAddsUp(t *testing.T, r ran) {
+	t.Helper()
+	require.NoError(t, r.err)
+	require.Empty(t, drive.Audit(r.Result, &r.server, false))
+	require.Zero(t, r.server.Held)
+}
+
+var modes = []drive.Mode{drive.Batch, drive.Callback, drive.Blocking}
+
+// For each fault of the echo server, what the generator, the connection and the
+// server counted must agree.
+func TestEveryFaultAddsUp(t *testing.T) {
+	const timeout = 200 * ms
+	late := timeout + 100*ms
+	for _, fault := range []struct {
+		name  string
+		shape echo.Shape
+		check func(t *testing.T, r ran)
+	}{
+		{"none", echo.Shape{}, func(t *testing.T, r ran) { require.Equal(t, r.Sent, r.Ends().OK) }},
+		{"delay", echo.Shape{Delay: echo.Delay{Distribution: echo.Exponential, Scale: 60 * ms}},
+			func(t *testing.T, r ran) { require.NotZero(t, r.Ends().Timeout); require.NotZero(t, r.Stray()) }},
+		{"blackhole", echo.Shape{Blackhole: 0.1}, func(t *testing.T, r ran) { require.Equal(t, r.server.Blackholed, r.Ends().Timeout) }},
+		{"late", echo.Shape{Late: 0.1, LateBy: late}, func(t *testing.T, r ran) {
+			require.Equal(t, r.server.Late, r.Ends().Timeout)
+			require.Equal(t, r.server.Late, r.Stray())
+		}},
+		{"dup", echo.Shape{Duplicate: 0.1}, func(t *testing.T, r ran) { require.Equal(t, r.server.Duplicates, r.Stray()) }},
+		{"reorder", echo.Shape{Reorder: 16}, func(t *testing.T, r ran) { require.Equal(t, r.Sent, r.Ends().OK) }},
+		{"progress", echo.Shape{Delay: constant(50 * ms), ProgressEvery: 10 * ms},
+			func(t *testing.T, r ran) { require.Equal(t, 4*r.Sent, r.Received()) }},
+		{"stall", echo.Shape{Delay: constant(ms), StallFor: 300 * ms, StallAfter: 100 * ms},
+			func(t *testing.T, r ran) { require.NotZero(t, r.Ends().Timeout) }},
+		{"all", echo.Shape{Delay: constant(15 * ms), Blackhole: 0.1, Late: 0.1, LateBy: late, Duplicate: 0.1, Reorder: 8, ProgressEvery: 10 * ms,
+			StallFor: 100 * ms, StallAfter: 100 * ms}, func(*testing.T, ran) {}},
+	} {
+		for _, mode := range modes {
+			virtual(t, fault.name+"/open/"+mode.String(), func(t *testing.T) {
+				r := against(t, t.Context(), drive.Config{
+					Mode: mode, Schedule: steady(500, 2*time.Second), InFlight: 64, Timeout: timeout, Progress: fault.shape.ProgressEvery > 0,
+				}, fault.shape)
+				requireAddsUp(t, r)
+				require.EqualValues(t, 1000, r.Planned)
+				fault.check(t, r)
+			})
+			virtual(t, fault.name+"/closed/"+mode.String(), func(t *testing.T) {
+				r := against(t, t.Context(), drive.Config{
+					Mode: mode, Requests: 500, InFlight: 16, Timeout: timeout, Progress: fault.shape.ProgressEvery > 0,
+				}, fault.shape)
+				requireAddsUp(t, r)
+				require.EqualValues(t, 500, r.Sent)
+				fault.check(t, r)
+			})
+		}
+	}
+}
+
+func TestPeerDies(t *testing.T) {
+	for _, mode := range modes {
+		for name, c := range map[string]drive.Config{
+			"open":   {Mode: mode, Schedule: steady(1000, 2*time.Second), InFlight: 64},
+			"closed": {Mode: mode, Duration: 2 * time.Second, InFlight: 64},
+		} {
+			virtual(t, name+"/"+mode.String(), func(t *testing.T) {
+				r := against(t, t.Context(), c, echo.Shape{Delay: constant(10 * ms), DieAfter: 300})
+				var gone *conn.PeerGone
+				require.ErrorAs(t, r.err, &gone)
+				require.NotZero(t, r.Ends().Lost)
+				require.NotZero(t, r.Ends().OK)
+				require.Empty(t, drive.Audit(r.Result, &r.server, true))
+				require.Less(t, r.Elapsed, time.Second, "it stopped with the peer")
+			})
+		}
+	}
+}
+
+func TestCutAtTheEnd(t *testing.T) {
+	for _, mode := range modes {
+		virtual(t, mode.String(), func(t *testing.T) {
+			r := against(t, t.Context(), drive.Config{
+				Mode: mode, Schedule: steady(100, time.Second), InFlight: 200, Timeout: time.Minute, End: drive.Cut,
+			}, echo.Shape{Blackhole: 0.5})
+			require.NoError(t, r.err)
+			require.True(t, r.Cut)
+			require.Empty(t, drive.Audit(r.Result, &r.server, false))
+			require.Equal(t, r.server.Blackholed, r.Ends().Cancelled)
+			require.Equal(t, r.Sent, r.Ends().OK+r.Ends().Cancelled)
+			require.LessOrEqual(t, r.Elapsed, 1100*ms, "it did not wait for the timeouts")
+		})
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	for _, mode := range modes {
+		for name, c := range map[string]drive.Config{
+			"open":   {Mode: mode, Schedule: steady(100, time.Hour), InFlight: 1000},
+			"closed": {Mode: mode, Duration: time.Hour, InFlight: 1000},
+		} {
+			virtual(t, name+"/"+mode.String(), func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				r := against(t, ctx, c, echo.Shape{Blackhole: 0.5, Delay: constant(ms)})
+				require.True(t, r.Interrupted)
+				require.Empty(t, drive.Audit(r.Result, &r.server, false))
+				require.Less(t, r.Elapsed, 3100*ms)
+			})
+		}
+	}
+}
+
+func TestDropWhatExceedsTheCap(t *testing.T) {
+	for _, mode := range modes {
+		virtual(t, mode.String(), func(t *testing.T) {
+			r := against(t, t.Context(), drive.Config{Mode: mode, Schedule: steady(1000, time.Second), InFlight: 1, Drop: true}, echo.Shape{Delay: constant(9500 * time.Microsecond)})
+			requireAddsUp(t, r)
+			require.EqualValues(t, 1000, r.Planned)
+			require.EqualValues(t, 900, r.Dropped)
+			require.Zero(t, r.Behind)
+		})
+	}
+}
+
+func TestQueueWhatExceedsTheCap(t *testing.T) {
+	for _, mode := range modes {
+		virtual(t, mode.String(), func(t *testing.T) {
+			r := against(t, t.Context(), drive.Config{Mode: mode, Schedule: steady(200, time.Second), InFlight: 1}, echo.Shape{Delay: constant(10 * ms)})
+			requireAddsUp(t, r)
+			require.EqualValues(t, 200, r.Sent)
+			require.Equal(t, r.Behind, r.Held, "the cap was the reason, not the generator")
+			require.InDelta(t, 199, r.Behind, 1)
+			require.InEpsilon(t, time.Second, r.Total.Response.Max(), 0.02, "the last was due at 1 s and answered at 2 s")
+			require.InEpsilon(t, 10*ms, r.Total.Service.Max(), 0.02)
+		})
+	}
+}
+
+func TestWarmUpIsCountedApart(t *testing.T) {
+	for _, mode := range modes {
+		virtual(t, mode.String(), func(t *testing.T) {
+			stages := []plan.Stage{{For: 500 * ms, From: 100, To: 100}, {For: time.Second, From: 100, To: 300}, {For: time.Second, From: 300, To: 300}}
+			r := against(t, t.Context(), drive.Config{Mode: mode, Schedule: plan.NewSchedule(stages), InFlight: 50, Warmup: 500 * ms}, echo.Shape{Delay: constant(ms)})
+			requireAddsUp(t, r)
+			require.EqualValues(t, 50, r.Total.Warm.OK)
+			require.EqualValues(t, 500, r.Total.Measured.OK)
+			require.EqualValues(t, 500, r.Total.Response.TotalCount())
+			require.EqualValues(t, 500, r.MeasuredSent)
+			require.InEpsilon(t, 250, r.Rate, 0.01)
+			require.InEpsilon(t, 250, r.Offered, 0.01)
+			require.True(t, r.Rows[0].Warm)
+			require.InDelta(t, 0.5, r.Rows[0].Length, 1e-6)
+			require.EqualValues(t, 200, r.Rows[1].Sent)
+			require.False(t, r.Rows[1].Warm)
+			var sent, ends int64
+			for _, row := range r.Rows {
+				sent, ends = sent+row.Sent, ends+row.Ends.Sum()
+			}
+			require.Equal(t, r.Sent, sent)
+			require.Equal(t, r.Sent, ends)
+		})
+	}
+}
+
+func TestSameSeedSendsTheSame(t *testing.T) {
+	once := func(t *testing.T, seed uint64) string {
+		r := against(t, t.Context(), drive.Config{Schedule: steady(500, time.Second), InFlight: 64, Payload: plan.NewPayload(20, 300, seed)}, echo.Shape{Delay: constant(ms)})
+		requireAddsUp(t, r)
+		return string(r.sent)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		first := once(t, 3)
+		require.Equal(t, first, once(t, 3))
+		require.NotEqual(t, first, once(t, 4))
+	})
+}
+
+func TestRefusedResults(t *testing.T) {
+	for _, mode := range modes {
+		virtual(t, mode.String(), func(t *testing.T) {
+			r := against(t, t.Context(), drive.Config{
+				Mode: mode, Requests: 100, InFlight: 4, Payload: plan.FixedPayload([]byte(`{"a":1}`)),
+				Refused: func(result []byte) bool { return string(result) == `{"a":1}` },
+			}, echo.Shape{})
+			requireAddsUp(t, r)
+			require.EqualValues(t, 100, r.Ends().Error)
+		})
+	}
+}
+
+func TestConfigMistakes(t *testing.T) {
+	for name, c := range map[string]drive.Config{
+		"nobody":   {Duration: time.Second},
+		"crowd":    {Duration: time.Second, InFlight: drive.InFlightMax + 1},
+		"endless":  {InFlight: 1},
+		"dropping": {InFlight: 1, Duration: time.Second, Drop: true},
+	} {
+		_, err := drive.Run(t.Context(), nil, c)
+		require.Error(t, err, name)
+	}
+	for _, text := range []string{"batch", "callback", "blocking"} {
+		m, err := drive.ParseMode(text)
+		require.NoError(t, err)
+		require.Equal(t, text, m.String())
+	}
+	_, err := drive.ParseMode("x")
+	require.Error(t, err)
+	_, err = drive.ParseEnd("x")
+	require.Error(t, err)
+}

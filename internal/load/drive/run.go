@@ -1,0 +1,113 @@
+package drive
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/load/tally"
+)
+
+// Result is what a run found.
+type Result struct {
+	Began time.Time
+	// Warmup, Sending and Elapsed are the time until the measuring began, from
+	// there until the sending was over, and from the beginning until nothing was
+	// in flight.
+	Warmup, Sending, Elapsed time.Duration
+
+	Planned int64 // requests that were due, dropped ones among them
+	Sent    int64 // calls that the connection took
+	Dropped int64 // due and not sent, for want of room
+	Behind  int64 // sent more than BehindAfter late
+	Held    int64 // those of them that waited for room, or for the peer to read
+	// MeasuredPlanned and MeasuredSent are those after the warm-up.
+	MeasuredPlanned, MeasuredSent int64
+	InFlight                      int64 // at the end: 0 unless something is wrong
+	Cut                           bool  // calls in flight at the end were cut, as asked or on an interruption
+	Interrupted                   bool  // ctx ended the run
+
+	Total tally.Total
+	Rows  []tally.Row
+	// Rate and Offered are the calls answered and sent per second of Sending.
+	Rate, Offered float64
+	Cost          Cost
+	// Stats are the connection's counters, what was before the run taken off
+	// where the audit reads them.
+	Stats  conn.Stats
+	before conn.Stats
+}
+
+// Reread takes the connection's counters anew, for what came after the run:
+// late answers, and cancels on their way. extra is the number of calls, all of
+// them resolved, that the caller made since.
+func (r *Result) Reread(link *conn.Conn, extra int64) {
+	r.Stats = statsSince(link.Stats(), r.before)
+	r.Stats.Calls.Registered -= uint64(extra)
+	r.Stats.Calls.Resolved -= uint64(extra)
+}
+
+// Ends sums the warm-up's and the measured calls.
+func (r *Result) Ends() tally.Ends { return r.Total.Measured.Add(r.Total.Warm) }
+
+// Asked is the planned requests per second of Sending; 0 for a closed loop has
+// no meaning and is the same as Offered.
+func (r *Result) Asked() float64 { return perSecond(r.MeasuredPlanned, r.Sending) }
+
+// Run carries out c over link, which it closes only when it cuts. The result is
+// whole even beside an error, which is the connection's: it ended before the run
+// did. When ctx ends, the sending stops and the calls in flight are cut.
+func Run(ctx context.Context, link *conn.Conn, c Config) (*Result, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &state{
+		Config: c, conn: link, start: time.Now(),
+		tally: tally.New(min(runtime.GOMAXPROCS(0), c.InFlight)),
+		call:  conn.CallOptions{Timeout: c.Timeout},
+	}
+	if c.Progress {
+		s.call.Progress = func(conn.Progress) {} // counted by the connection
+	}
+	before := link.Stats()
+	sampler := startSampler(s)
+	if c.Mode == Blocking {
+		err = newCallers(s).run(ctx)
+	} else {
+		err = newPump(s).run(ctx)
+	}
+	if c.Requests > 0 && s.finish.at < c.Warmup+c.Duration {
+		s.stopSending() // the number ended it: the last answers belong to it
+	}
+	sampler.stop()
+	if s.conn.Err() != nil && !s.cut.Load() {
+		err = s.conn.Err()
+	}
+	return s.result(ctx, sampler, before), err
+}
+
+func (s *state) result(ctx context.Context, m *sampler, before conn.Stats) *Result {
+	r := &Result{
+		Began: s.start, Warmup: s.Warmup, Elapsed: s.now(),
+		Planned: s.planned.Load(), Sent: s.sent.Load(), Dropped: s.dropped.Load(), Behind: s.behind.Load(), Held: s.held.Load(),
+		MeasuredPlanned: s.measuredPlanned.Load(), MeasuredSent: s.measuredSent.Load(),
+		InFlight: s.sent.Load() - s.settled.Load(), Cut: s.cut.Load(), Interrupted: ctx.Err() != nil,
+		Total: s.tally.Total(), Rows: m.rows, Stats: statsSince(s.conn.Stats(), before), before: before,
+	}
+	if m.begin != nil && s.finish.at > s.Warmup {
+		r.Sending = s.finish.at - s.Warmup
+		r.Rate = perSecond(s.answeredByFinish, r.Sending)
+		r.Offered = perSecond(r.MeasuredSent, r.Sending)
+		r.Cost = s.finish.since(m.begin)
+	}
+	return r
+}
+
+func perSecond(n int64, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return float64(n) / d.Seconds()
+}

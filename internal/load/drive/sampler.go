@@ -1,0 +1,72 @@
+package drive
+
+import (
+	"time"
+
+	"github.com/correlator-go/correlator/internal/load/tally"
+)
+
+// sampler ends intervals and reads the meters while a run goes on. It is one
+// goroutine; after stop its fields belong to whoever stopped it.
+type sampler struct {
+	*state
+	rows          []tally.Row
+	begin, finish *meter // around the measured part; finish is nil until it has ended
+	quit, done    chan struct{}
+}
+
+func startSampler(s *state) *sampler {
+	m := &sampler{state: s, quit: make(chan struct{}), done: make(chan struct{})}
+	if s.Warmup <= 0 {
+		m.begin = s.read()
+	}
+	go m.loop()
+	return m
+}
+
+// loop rotates at the end of the warm-up and every Interval after it, and every
+// Interval before it too.
+func (m *sampler) loop() {
+	defer close(m.done)
+	next := m.Interval
+	if m.begin == nil {
+		next = min(next, m.Warmup)
+	}
+	timer := time.NewTimer(next)
+	defer timer.Stop()
+	for {
+		select {
+		case <-m.quit:
+			return
+		case <-timer.C:
+		}
+		m.rotate()
+		if m.begin == nil && m.now() >= m.Warmup {
+			m.begin = m.read()
+			next = m.Warmup
+		}
+		now := m.now()
+		for next <= now {
+			next += m.Interval
+		}
+		if m.begin == nil {
+			next = min(next, m.Warmup)
+		}
+		timer.Reset(next - now)
+	}
+}
+
+func (m *sampler) rotate() {
+	row := m.tally.Rotate(m.now(), m.gauges(), m.begin == nil)
+	m.rows = append(m.rows, row)
+	if m.OnRow != nil {
+		m.OnRow(row)
+	}
+}
+
+// stop ends the goroutine and the last interval.
+func (m *sampler) stop() {
+	close(m.quit)
+	<-m.done
+	m.rotate()
+}

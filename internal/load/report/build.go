@@ -1,0 +1,194 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/correlator-go/correlator/internal/echo"
+	"github.com/correlator-go/correlator/internal/load/drive"
+	"github.com/correlator-go/correlator/internal/load/slo"
+	"github.com/correlator-go/correlator/internal/load/tally"
+)
+
+// Build makes the document of a run. server is the echo server's counters, nil if
+// unknown; failure is why the run ended early, nil if it did not. Goals are
+// judged, and the exit code set: 1 when the run failed or does not add up, 3
+// when only a goal was missed, 0 else.
+func Build(c Config, r *drive.Result, server *echo.Counts, goals []slo.Goal, failure error) (*Document, error) {
+	d := &Document{
+		Schema: Schema, Tool: thisTool(), Began: r.Began.Format(time.RFC3339), Config: c,
+		Counts: Counts{
+			Planned: r.Planned, Sent: r.Sent, Dropped: r.Dropped, Behind: r.Behind, Held: r.Held,
+			Ends: r.Ends(), Measured: r.Total.Measured,
+			Late: int64(r.Stats.Calls.Late), Duplicate: int64(r.Stats.Calls.Duplicate), Unknown: int64(r.Stats.Calls.Unknown),
+			Progress: r.Received(), InFlight: r.InFlight, Cut: r.Cut,
+		},
+		Rates:     Rates{Seconds: r.Sending.Seconds(), Elapsed: r.Elapsed.Seconds(), Answered: r.Rate, Offered: r.Offered, Asked: r.Asked()},
+		Cost:      costOf(r.Cost),
+		Intervals: r.Rows, Server: server,
+		Notes: []string{}, SLO: []SLO{},
+		Problems: append([]string{}, drive.Audit(r, server, failure != nil)...),
+	}
+	var err error
+	if d.Latency.Response, err = distribution(r.Total.Response); err != nil {
+		return nil, err
+	}
+	if d.Latency.Service, err = distribution(r.Total.Service); err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		d.Error = failure.Error()
+	}
+	verdicts := slo.Judge(goals, func(g slo.Goal) (float64, bool) { return d.measure(g, r) })
+	for _, v := range verdicts {
+		s := SLO{Goal: v.Text, Text: v.Value(), Pass: v.Pass}
+		if v.Known {
+			s.Measured = &v.Measured
+		}
+		d.SLO = append(d.SLO, s)
+	}
+	d.note(r)
+	switch {
+	case d.Error != "" || len(d.Problems) > 0 || r.Interrupted:
+		d.Exit = 1
+	case !slo.AllPass(verdicts):
+		d.Exit = 3
+	}
+	return d, nil
+}
+
+func distribution(h *hdr.Histogram) (Distribution, error) {
+	encoded, err := h.Encode(hdr.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return Distribution{}, fmt.Errorf("encoding a histogram: %w", err)
+	}
+	return Distribution{tally.Summarize(h), string(encoded)}, nil
+}
+
+func costOf(c drive.Cost) Cost {
+	out := Cost{
+		Calls: c.Calls, Allocs: c.PerCall(float64(c.Allocs)), Heap: c.PerCall(float64(c.Heap)), GC: c.GC,
+		BytesOut: c.PerCall(float64(c.BytesOut)), BytesIn: c.PerCall(float64(c.BytesIn)), Writes: c.PerCall(float64(c.Writes)),
+	}
+	if c.CPUKnown && c.Calls > 0 {
+		cpu, busy := c.PerCall(float64(c.CPU)), c.Busy()
+		out.CPU, out.Busy = &cpu, &busy
+	}
+	return out
+}
+
+// measure is what slo.Judge asks.
+func (d *Document) measure(g slo.Goal, r *drive.Result) (float64, bool) {
+	if g.Metric == "cpu" {
+		if d.Cost.CPU == nil {
+			return 0, false
+		}
+		return *d.Cost.CPU, true
+	}
+	if g.Unit == slo.Duration {
+		h, name := r.Total.Response, g.Metric
+		if rest, ok := strings.CutPrefix(name, "service."); ok {
+			h, name = r.Total.Service, rest
+		}
+		return latency(h, name), h.TotalCount() > 0
+	}
+	m := r.Total.Measured
+	// Calls cut at the end are counted apart: the generator gave them up, no peer
+	// failed them.
+	cancelled := m.Cancelled
+	if r.Cut {
+		cancelled = 0
+	}
+	of := float64(m.Sum())
+	var n float64
+	switch g.Metric {
+	case "rate":
+		return r.Rate, r.Sending > 0
+	case "offered":
+		return r.Offered, r.Sending > 0
+	case "allocs":
+		return d.Cost.Allocs, r.Cost.Calls > 0
+	case "heap":
+		return d.Cost.Heap, r.Cost.Calls > 0
+	case "bytes":
+		return d.Cost.BytesOut + d.Cost.BytesIn, r.Cost.Calls > 0
+	case "writes":
+		return d.Cost.Writes, r.Cost.Calls > 0
+	case "gc":
+		return float64(d.Cost.GC), r.Cost.Calls > 0
+	case "error":
+		n = float64(m.Error + m.Timeout + cancelled + m.Lost)
+	case "rejected":
+		n = float64(m.Error)
+	case "timeout":
+		n = float64(m.Timeout)
+	case "cancelled":
+		n = float64(cancelled)
+	case "lost":
+		n = float64(m.Lost)
+	case "late":
+		n = float64(d.Counts.Late)
+	case "duplicate":
+		n = float64(d.Counts.Duplicate)
+	case "unknown":
+		n = float64(d.Counts.Unknown)
+	case "behind":
+		n, of = float64(d.Counts.Behind), float64(d.Counts.Planned)
+	case "dropped":
+		n, of = float64(d.Counts.Dropped), float64(d.Counts.Planned)
+	default:
+		return 0, false
+	}
+	if g.Unit == slo.Share {
+		n /= of // NaN, which fails, when there is nothing to share by
+	}
+	return n, of > 0
+}
+
+func latency(h *hdr.Histogram, name string) float64 {
+	switch name {
+	case "min":
+		return float64(h.Min())
+	case "mean":
+		return h.Mean()
+	case "max":
+		return float64(h.Max())
+	}
+	p := slo.Percentile(name)
+	if p < 0 {
+		return math.NaN()
+	}
+	return float64(h.ValueAtPercentile(p))
+}
+
+func thisTool() Tool {
+	t := Tool{
+		Name: "correlator loadgen", Version: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		CPU: cpuName(), CPUs: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),
+	}
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
+		t.Version = b.Main.Version
+	}
+	return t
+}
+
+// cpuName is the processor as Linux calls it, "" elsewhere.
+func cpuName() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.TrimSpace(strings.TrimLeft(name, " \t:"))
+		}
+	}
+	return ""
+}

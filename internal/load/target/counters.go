@@ -1,0 +1,55 @@
+package target
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/echo"
+)
+
+// pollEvery is the pace at which Settled asks again.
+const pollEvery = 20 * time.Millisecond
+
+// Counts reads the counters of the echo server at the other end: directly behind
+// pipe:echo, elsewhere by a request.
+func (t *Target) Counts(ctx context.Context) (echo.Counts, error) {
+	if t.Echo != nil {
+		return t.Echo.Snapshot(), nil
+	}
+	t.asked++
+	result, err := t.Conn.Call(ctx, echo.CountersMethod, nil, conn.CallOptions{Timeout: 10 * time.Second})
+	if err != nil {
+		return echo.Counts{}, fmt.Errorf("%s: %w (only loadgen serve knows it)", echo.CountersMethod, err)
+	}
+	var n echo.Counts
+	if err := json.Unmarshal(result, &n); err != nil {
+		return echo.Counts{}, fmt.Errorf("%s: %w", echo.CountersMethod, err)
+	}
+	return n, nil
+}
+
+// Asked is how many calls Counts has made over the connection.
+func (t *Target) Asked() int64 { return t.asked }
+
+// Settled is Counts once the server holds nothing back any more and arrived says
+// that what it sent has come, or after most.
+func (t *Target) Settled(ctx context.Context, most time.Duration, arrived func(echo.Counts) bool) (echo.Counts, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for {
+		n, err := t.Counts(ctx)
+		if err != nil || n.Held == 0 && arrived(n) {
+			return n, err
+		}
+		timer := time.NewTimer(pollEvery)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return n, nil
+		case <-timer.C:
+		}
+	}
+}

@@ -1,0 +1,10 @@
+// Package target opens what a load test is aimed at, from one word of a command
+// line, as a connection of package conn:
+//
+//	pipe:echo            an echo server in this process, no system call between
+//	unix:/path           a unix socket
+//	tcp:host:port        a TCP connection
+//	exec:command args    a child process over its standard input and output
+//
+// With [Shake] it finds out which revision of MCP the peer speaks and greets it.
+package target
