@@ -8,7 +8,7 @@ import (
 func Claims() []claim.Claim {
 	var all []claim.Claim
 	for _, area := range [][]claim.Claim{
-		windowClaims(),
+		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(),
 	} {
 		all = append(all, area...)
 	}
@@ -18,6 +18,16 @@ func Claims() []claim.Claim {
 // Roles are what the check program's children do.
 func Roles() map[string]claim.Role {
 	return map[string]claim.Role{
-		"table": tableRole,
+		"table":    tableRole,
+		"memory":   memoryRole,
+		"growth":   growthRole,
+		"idle":     idleRole,
+		"flat":     flatRole,
+		"failall":  failAllRole,
+		"timers":   timersRole,
+		"deadline": deadlineRole,
+		"storm":    stormRole,
+		"lateness": latenessRole,
+		"wake":     wakeRole,
 	}
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"math/rand/v2"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,11 @@ func full() engine.CallOptions[[]byte] {
 	return engine.CallOptions[[]byte]{Method: method, Timeout: timeout, IdleTimeout: timeout}
 }
 
+// undated has neither deadline.
+func undated() engine.CallOptions[[]byte] {
+	return engine.CallOptions[[]byte]{Method: method, Timeout: engine.NoTimeout, IdleTimeout: engine.NoTimeout}
+}
+
 type call = engine.Call[[]byte]
 
 // waited is the engine with minted ids and Wait.
@@ -43,13 +49,20 @@ type waited struct {
 	call   engine.CallOptions[[]byte]
 }
 
-func newWaited(o engine.CallOptions[[]byte]) waited {
-	return waited{must(engine.New(options())), o}
+func newWaited(o engine.CallOptions[[]byte]) *waited {
+	return &waited{must(engine.New(options())), o}
 }
 
-func (t waited) begin() call    { return must(t.engine.Begin(background, t.call)) }
-func (t waited) resolve(c call) { t.engine.Resolve(c.ID(), payload) }
-func (t waited) wait(c call)    { _, _ = c.Wait(background) }
+func (t *waited) begin() call {
+	c, err := t.engine.Begin(background, t.call)
+	if err != nil { // not must, which the compiler does not inline
+		panic(err)
+	}
+	return c
+}
+
+func (t *waited) resolve(c call) { t.engine.Resolve(c.ID(), payload) }
+func (t *waited) wait(c call)    { _, _ = c.Wait(background) }
 
 // notified is the engine with minted ids and callbacks.
 type notified struct{ waited }
@@ -57,68 +70,85 @@ type notified struct{ waited }
 // outcomes counts what the callbacks got.
 var outcomes atomic.Int64
 
-func newNotified() notified {
+func newNotified() *notified {
 	o := full()
 	o.Notify = func(o engine.Outcome[[]byte]) {
 		if o.Err != nil {
 			outcomes.Add(1)
 		}
 	}
-	return notified{newWaited(o)}
+	return &notified{*newWaited(o)}
 }
 
-func (t notified) wait(call) {}
+func (*notified) wait(call) {}
 
 // keyed is the engine with the caller's ids, strings.
 type keyed struct {
 	waited
-	last *atomic.Int64      // nil: keys are from the ring
-	ring *[1 << 14]codec.ID // ready keys, in turn
-	turn *uint32
+	last atomic.Int64
+	ring *[1 << 14]codec.ID // ready keys, in turn; nil: keys are made
+	turn uint32
 }
 
-func newKeyed(built bool) keyed {
+func newKeyed(built bool) *keyed {
 	o := options()
 	o.CallerIDs = true
-	k := keyed{waited: waited{must(engine.New(o)), full()}}
+	k := &keyed{waited: waited{must(engine.New(o)), full()}}
 	if built {
-		k.ring, k.turn = new([1 << 14]codec.ID), new(uint32)
+		k.ring = new([1 << 14]codec.ID)
 		for i := range k.ring {
 			k.ring[i] = key(int64(i))
 		}
-	} else {
-		k.last = new(atomic.Int64)
 	}
 	return k
 }
 
 func key(n int64) codec.ID { return codec.StringID("request-" + strconv.FormatInt(n, 10)) }
 
-func (t keyed) begin() call {
+func (t *keyed) begin() call {
 	var id codec.ID
 	if t.ring != nil {
-		*t.turn++
-		id = t.ring[*t.turn%uint32(len(t.ring))]
+		t.turn++
+		id = t.ring[t.turn%uint32(len(t.ring))]
 	} else {
 		id = key(t.last.Add(1))
 	}
 	return must(t.engine.Register(background, id, t.call))
 }
 
+// sometimes is the engine with one timeout of 1 s among 63 of 30 s.
+type sometimes struct {
+	waited
+	short engine.CallOptions[[]byte]
+}
+
+func newSometimes() *sometimes {
+	short := full()
+	short.Timeout, short.IdleTimeout = time.Second, time.Second
+	return &sometimes{*newWaited(full()), short}
+}
+
+func (t *sometimes) begin() call {
+	if rand.Uint32()%64 == 0 {
+		return must(t.engine.Begin(background, t.short))
+	}
+	return must(t.engine.Begin(background, t.call))
+}
+
 // alternating is the engine with timeouts of 50 ms and 30 s in turn.
 type alternating struct {
 	waited
 	short engine.CallOptions[[]byte]
-	turn  *atomic.Uint32
+	turn  atomic.Uint32
 }
 
-func newAlternating() alternating {
+func newAlternating() *alternating {
 	short := full()
 	short.Timeout, short.IdleTimeout = 50*time.Millisecond, 50*time.Millisecond
-	return alternating{newWaited(full()), short, new(atomic.Uint32)}
+	return &alternating{waited: *newWaited(full()), short: short}
 }
 
-func (t alternating) begin() call {
+func (t *alternating) begin() call {
 	if t.turn.Add(1)%2 == 0 {
 		return must(t.engine.Begin(background, t.short))
 	}
@@ -127,21 +157,21 @@ func (t alternating) begin() call {
 
 type naive struct{ *rival.Naive }
 
-func (t naive) begin() *rival.NaiveCall    { return t.Begin(method, timeout) }
-func (t naive) resolve(c *rival.NaiveCall) { t.Resolve(c.ID, payload) }
-func (t naive) wait(c *rival.NaiveCall)    { _, _ = c.Wait(background) }
+func (t *naive) begin() *rival.NaiveCall    { return t.Begin(method, timeout) }
+func (t *naive) resolve(c *rival.NaiveCall) { t.Resolve(c.ID, payload) }
+func (t *naive) wait(c *rival.NaiveCall)    { _, _ = c.Wait(background) }
 
 type goSDK struct{ *rival.GoSDK }
 
-func (t goSDK) begin() *rival.SDKCall    { return t.Begin(background, method, timeout) }
-func (t goSDK) resolve(c *rival.SDKCall) { t.Resolve(c.ID, payload) }
-func (t goSDK) wait(c *rival.SDKCall)    { _, _ = t.Wait(c) }
+func (t *goSDK) begin() *rival.SDKCall    { return t.Begin(background, method, timeout) }
+func (t *goSDK) resolve(c *rival.SDKCall) { t.Resolve(c.ID, payload) }
+func (t *goSDK) wait(c *rival.SDKCall)    { _, _ = t.Wait(c) }
 
 type card struct{ *rival.Card }
 
-func (t card) begin() *rival.CardCall    { return t.Begin(method, timeout) }
-func (t card) resolve(c *rival.CardCall) { t.Resolve(c.ID, payload) }
-func (t card) wait(c *rival.CardCall)    { _, _ = t.Wait(background, c) }
+func (t *card) begin() *rival.CardCall    { return t.Begin(method, timeout) }
+func (t *card) resolve(c *rival.CardCall) { t.Resolve(c.ID, payload) }
+func (t *card) wait(c *rival.CardCall)    { _, _ = t.Wait(background, c) }
 
 // The names of the tables.
 const (
@@ -156,6 +186,8 @@ const (
 	goSDKName       = "go-sdk's shapes"
 	cardName        = "card"
 	cardPooledName  = "card, pooled"
+	mutexMapName    = "map and mutex"
+	afterFuncName   = "AfterFunc"
 )
 
 // tables makes each table, for so many calls in flight.
@@ -165,18 +197,18 @@ var tables = map[string]func(pending int) workloads{
 	stringsName:   func(int) workloads { return newBed[call](newKeyed(false)) },
 	readyKeysName: func(int) workloads { return newBed[call](newKeyed(true)) },
 	noDeadlineName: func(int) workloads {
-		return newBed[call](newWaited(engine.CallOptions[[]byte]{Method: method, Timeout: engine.NoTimeout}))
+		return newBed[call](newWaited(undated()))
 	},
 	alternatingName: func(int) workloads { return newBed[call](newAlternating()) },
 	bareName: func(int) workloads {
 		return newBed[call](newWaited(engine.CallOptions[[]byte]{Timeout: engine.NoTimeout}))
 	},
-	naiveName: func(int) workloads { return newBed[*rival.NaiveCall](naive{rival.NewNaive()}) },
-	goSDKName: func(int) workloads { return newBed[*rival.SDKCall](goSDK{rival.NewGoSDK()}) },
+	naiveName: func(int) workloads { return newBed[*rival.NaiveCall](&naive{rival.NewNaive()}) },
+	goSDKName: func(int) workloads { return newBed[*rival.SDKCall](&goSDK{rival.NewGoSDK()}) },
 	cardName: func(pending int) workloads {
-		return newBed[*rival.CardCall](card{rival.NewCard(false, pending/8)})
+		return newBed[*rival.CardCall](&card{rival.NewCard(false, pending/8)})
 	},
 	cardPooledName: func(pending int) workloads {
-		return newBed[*rival.CardCall](card{rival.NewCard(true, pending/8)})
+		return newBed[*rival.CardCall](&card{rival.NewCard(true, pending/8)})
 	},
 }

@@ -36,8 +36,8 @@ type SDKID struct{ value any }
 
 // SDKCall is one call of a [GoSDK].
 type SDKCall struct {
-	ID     SDKID
-	Method string
+	ID     SDKID         // what the answer must carry
+	Method string        // what was asked
 	ready  chan struct{} // closed when value is set
 	value  []byte
 	err    error
