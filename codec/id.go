@@ -134,24 +134,21 @@ func (id ID) Hash(seed uint64) uint64 {
 		return fold(uint64(id.num)^k0, seed^k1)
 	}
 	s, h := id.text, seed^k0
-	for len(s) > 8 {
-		h = fold(word(s[:8])^k1, h)
+	for len(s) >= 8 {
+		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		h = fold(w^k1, h)
 		s = s[8:]
 	}
-	return fold(fold(word(s)^k1, h)^uint64(len(id.text)), seed^k1)
+	var rest uint64
+	for i := range len(s) {
+		rest |= uint64(s[i]) << (8 * i)
+	}
+	return fold(fold(rest^k1, h)^uint64(len(id.text)), seed^k1)
 }
 
 // fold is the multiply-and-fold step of wyhash.
 func fold(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo
-}
-
-// word reads at most eight bytes of s as one little-endian word.
-func word(s string) uint64 {
-	var w uint64
-	for i := 0; i < len(s); i++ {
-		w |= uint64(s[i]) << (8 * i)
-	}
-	return w
 }

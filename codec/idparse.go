@@ -6,15 +6,19 @@ import "strconv"
 // bytes. Its error is a *[SyntaxError] that wraps [ErrInvalidID]; an empty raw
 // gives the absent ID and no error. Whitespace around the text is refused.
 func ParseID(raw []byte, p Profile) (ID, error) {
-	if len(raw) == 0 {
+	n := len(raw)
+	if n == 0 {
 		return ID{}, nil
+	}
+	if w := window(raw, 0); n < 8 && firstMark(nondigits(w)) == n && (n == 1 || raw[0] != '0') {
+		return IntID(eightDigits(w, n)), nil
 	}
 	s := scanner{e: new(Envelope), maxDepth: 1}
 	end, bad := s.skip(raw, 0, 0)
 	if bad.bad() || end != len(raw) || raw[0] <= ' ' {
 		return ID{}, newIDError(errID)
 	}
-	kind, n, bad := classifyID(raw, p)
+	kind, number, bad := classifyID(raw, p)
 	if bad != fine {
 		return ID{}, newIDError(bad)
 	}
@@ -22,7 +26,7 @@ func ParseID(raw []byte, p Profile) (ID, error) {
 	case IDNull:
 		return NullID(), nil
 	case IDInt:
-		return IntID(n), nil
+		return IntID(number), nil
 	case IDNumber:
 		return ID{text: string(raw)}, nil
 	}
