@@ -50,6 +50,10 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	o.MCP = o.MCP || o.Discover
 	o.Counters = new(echo.Counters)
+	network, address, found := strings.Cut(listen, ":")
+	if listen != "stdio" && (!found || network != "tcp" && network != "unix") {
+		return usagef("listen %q: want tcp:host:port, unix:/path or stdio", listen)
+	}
 	if !quiet {
 		defer func() {
 			if counts, err := json.Marshal(o.Counters.Snapshot()); err == nil {
@@ -59,10 +63,6 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	if listen == "stdio" {
 		return serveStdio(ctx, o)
-	}
-	network, address, found := strings.Cut(listen, ":")
-	if !found || network != "tcp" && network != "unix" {
-		return usagef("listen %q: want tcp:host:port, unix:/path or stdio", listen)
 	}
 	return serveSocket(ctx, network, address, o, stdout, stderr)
 }

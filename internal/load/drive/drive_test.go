@@ -107,10 +107,10 @@ func TestEveryFaultAddsUp(t *testing.T) {
 		{"reorder", echo.Shape{Reorder: 16}, func(t *testing.T, r ran) { require.Equal(t, r.Sent, r.Ends().OK) }},
 		{"progress", echo.Shape{Delay: constant(50 * ms), ProgressEvery: 10 * ms},
 			func(t *testing.T, r ran) { require.Equal(t, 4*r.Sent, r.Received()) }},
-		{"stall", echo.Shape{Delay: constant(ms), StallFor: 300 * ms, StallAfter: 100 * ms},
+		{"stall", echo.Shape{Delay: constant(ms), StallFor: 300 * ms, StallAfter: 10 * ms},
 			func(t *testing.T, r ran) { require.NotZero(t, r.Ends().Timeout) }},
 		{"all", echo.Shape{Delay: constant(15 * ms), Blackhole: 0.1, Late: 0.1, LateBy: late, Duplicate: 0.1, Reorder: 8, ProgressEvery: 10 * ms,
-			StallFor: 100 * ms, StallAfter: 100 * ms}, func(*testing.T, ran) {}},
+			StallFor: 100 * ms, StallAfter: 10 * ms}, func(*testing.T, ran) {}},
 	} {
 		for _, mode := range modes {
 			virtual(t, fault.name+"/open/"+mode.String(), func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestCutAtTheEnd(t *testing.T) {
 			require.NoError(t, r.err)
 			require.True(t, r.Cut)
 			require.Empty(t, drive.Audit(r.Result, &r.server, false))
-			require.Equal(t, r.server.Blackholed, r.Ends().Cancelled)
+			require.InDelta(t, r.server.Blackholed, r.Ends().Cancelled, 1, "the last answer may be on its way")
 			require.Equal(t, r.Sent, r.Ends().OK+r.Ends().Cancelled)
 			require.LessOrEqual(t, r.Elapsed, 1100*ms, "it did not wait for the timeouts")
 		})

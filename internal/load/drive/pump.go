@@ -62,9 +62,13 @@ func (p *pump) run(ctx context.Context) error {
 	sending := true
 	var failed error
 	for {
+		full := len(p.free) == 0
 		p.collect()
 		if sending {
 			now := p.now()
+			if full {
+				p.fullUntil = now
+			}
 			over := p.over(ctx, now)
 			if !over {
 				p.fill(now)
@@ -104,7 +108,6 @@ func (p *pump) fill(now time.Duration) {
 	for p.more && measured < budget && (p.Schedule == nil || p.next <= now) {
 		if len(p.free) == 0 {
 			if !p.Drop {
-				p.fullUntil = now
 				break
 			}
 			p.plan(p.next, &measured)
