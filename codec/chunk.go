@@ -21,11 +21,16 @@ import (
 // or by SpliceInPlace while there is one reference.
 // C2: a generation ends with the last release; a lease of an earlier generation
 // never moves the count.
+//
+// A pooled chunk keeps its count of 1 for the next one who gets it, so that a
+// chunk that was never shared costs no atomic write.
 type chunk struct {
-	b     []byte
-	state atomic.Uint64 // generation<<32 | references
-	class int8          // of the pool; unpooled for a buffer beyond the largest class
-	audit audit         // per-frame accounts, empty without the tag invariants
+	b          []byte
+	refs       atomic.Int32
+	generation uint32   // written by the last holder, so stable for every holder
+	class      int8     // of the pool; unpooled for a buffer beyond the largest class
+	audit      audit    // per-frame accounts, empty without the tag invariants
+	_          [64]byte // no two counts on one cache line
 }
 
 const (
@@ -64,50 +69,52 @@ func getChunk(n, limit int) *chunk {
 	}
 	class := chunkClass(n)
 	if class == unpooled || smallestChunk<<class > limit && n <= limit {
-		c := &chunk{b: make([]byte, n), class: unpooled}
-		c.state.Store(1)
+		return newChunk(n, unpooled)
+	}
+	if c, _ := chunkPools[class].Get().(*chunk); c != nil {
 		return c
 	}
-	c, _ := chunkPools[class].Get().(*chunk)
-	if c == nil {
-		c = &chunk{b: make([]byte, smallestChunk<<class), class: int8(class)}
-	}
-	c.state.Add(1) // nobody else holds a pooled chunk
+	return newChunk(smallestChunk<<class, class)
+}
+
+func newChunk(n, class int) *chunk {
+	c := &chunk{b: make([]byte, n), class: int8(class)}
+	c.refs.Store(1)
 	return c
 }
 
-// generation is stable for as long as the caller holds a reference.
-func (c *chunk) generation() uint32 { return uint32(c.state.Load() >> 32) }
-
 // sole reports whether the caller's reference is the only one. Only holders of a
 // reference make more, so true stays true until the caller retains.
-func (c *chunk) sole() bool { return uint32(c.state.Load()) == 1 }
+func (c *chunk) sole() bool { return c.refs.Load() == 1 }
 
 // retain adds a reference to a chunk of the given generation.
 func (c *chunk) retain(generation uint32) {
-	if s := c.state.Add(1); uint32(s>>32) != generation || int32(s) < 2 {
+	if c.generation != generation {
 		panic("codec: Retain of a message whose bytes were given back")
 	}
+	c.refs.Add(1)
 }
 
 // release drops a reference.
 func (c *chunk) release(generation uint32) {
-	if uint32(c.state.Load()>>32) != generation {
+	if c.generation != generation {
 		panic("codec: message released twice")
 	}
-	s := c.state.Add(^uint64(0))
-	switch refs := int32(s); {
-	case refs > 0:
-		return
-	case refs < 0:
-		panic("codec: message released twice")
+	if c.refs.Load() != 1 {
+		switch refs := c.refs.Add(-1); {
+		case refs > 0:
+			return
+		case refs < 0:
+			panic("codec: message released twice")
+		}
+		c.refs.Store(1)
 	}
+	c.generation++
 	c.audit.close()
 	invariants.Poison(c.b)
 	if invariants.Enabled {
 		chunksOut.Add(-1)
 	}
-	c.state.Store((s>>32 + 1) << 32)
 	if c.class != unpooled {
 		chunkPools[c.class].Put(c)
 	}

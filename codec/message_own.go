@@ -40,7 +40,7 @@ func (m *Message) Retain() {
 		m.copyOut()
 		return
 	case m.lease.holds == 0 && len(m.frame) < len(c.b)/smallFrame:
-		if c.generation() != m.lease.generation {
+		if c.generation != m.lease.generation {
 			panic("codec: Retain of a message whose bytes were given back")
 		}
 		m.copyOut()
@@ -62,7 +62,7 @@ func (m *Message) copyOut() {
 	copy(c.b[headroom:], m.frame)
 	m.frame = c.b[headroom:end]
 	m.chunk = c
-	m.lease = lease{c.generation(), 1}
+	m.lease = lease{c.generation, 1}
 	c.audit.lease(m.frame)
 }
 

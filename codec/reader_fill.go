@@ -68,7 +68,7 @@ func (r *Reader) finish(err error) error {
 
 // close ends the reader with err for ever, and gives its chunk back.
 func (r *Reader) close(err error) error {
-	r.ended = err
+	r.ended, r.quickly = err, notQuickly
 	r.drop()
 	r.start, r.end = 0, 0
 	return err
@@ -145,5 +145,5 @@ func (r *Reader) move(size int) {
 	c := getChunk(size, r.o.MaxFrame+r.o.ChunkSize)
 	r.start, r.end = headroom, headroom+copy(c.b[headroom:], data)
 	r.drop()
-	r.chunk, r.generation = c, c.generation()
+	r.chunk, r.generation = c, c.generation
 }
