@@ -56,9 +56,12 @@ func (w *waiter) wait(ctx context.Context) (*Conn, error) {
 		defer timer.Stop()
 	}
 	for {
-		l, err := w.r.enlist()
+		c, l, err := w.r.enlist()
 		if err != nil {
 			return nil, w.failed(err)
+		}
+		if c != nil {
+			return c, nil
 		}
 		select {
 		case <-l.ready:
@@ -102,19 +105,24 @@ func (w *waiter) left(ctx context.Context) error {
 	return e
 }
 
-// enlist counts the caller in as waiting and gives what it waits for.
-func (r *Redialer) enlist() (*link, error) {
+// enlist counts the caller in as waiting and gives what it waits for, or the
+// connection that came up just now: whoever enlists after publish would wait for
+// the one after that.
+func (r *Redialer) enlist() (*Conn, *link, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if c := r.Conn(); c != nil && !r.closed {
+		return c, nil, nil
+	}
 	switch {
 	case r.closed:
-		return nil, ErrClosed
+		return nil, nil, ErrClosed
 	case r.waiting >= r.o.MaxWaiting:
-		return nil, ErrFull
+		return nil, nil, ErrFull
 	}
 	r.waiting++
 	r.wakeLocked()
-	return r.next, nil
+	return nil, r.next, nil
 }
 
 func (r *Redialer) leave() {

@@ -100,6 +100,15 @@ var parts = map[string]func(args []string){
 		})
 	},
 
+	// blurt writes args[0] with the first request's id, and no end of line, and
+	// leaves.
+	"blurt": func(args []string) {
+		serveLines(func(line request) {
+			fmt.Print(strings.ReplaceAll(args[0], "ID", string(line.ID)))
+			os.Exit(0)
+		})
+	},
+
 	// suicide kills itself at the first request.
 	"suicide": func([]string) {
 		serveLines(func(request) {

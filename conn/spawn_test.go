@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -125,6 +126,50 @@ func TestAnswerOfADyingChild(t *testing.T) {
 		require.True(t, ok, "%v", c.Err())
 		require.Equal(t, 3, gone.ExitCode)
 	}
+}
+
+// A frame cut off by the child's death is no answer, and the error says so; a
+// whole one that only lacks its end of line is.
+func TestChildDiesInsideAFrame(t *testing.T) {
+	nothingLeft(t)
+	c := spawn(t, part("blurt", `{"jsonrpc":"2.0","id":ID,"result":{"a":`), conn.Options{})
+	_, err := c.Call(t.Context(), "m", nil, conn.CallOptions{})
+	gone, ok := errors.AsType[*conn.PeerGone](err)
+	require.True(t, ok, "%v", err)
+	require.ErrorIs(t, gone, io.ErrUnexpectedEOF)
+	require.Equal(t, 0, gone.ExitCode)
+
+	c = spawn(t, part("blurt", `{"jsonrpc":"2.0","id":ID,"result":{"a":1}}`), conn.Options{})
+	got, err := c.Call(t.Context(), "m", nil, conn.CallOptions{})
+	require.NoError(t, err)
+	require.Equal(t, `{"a":1}`, string(got))
+}
+
+// A child that dies is started again when it is needed again.
+func TestRedialSpawn(t *testing.T) {
+	nothingLeft(t)
+	starts := 0
+	r, err := conn.NewRedialer(conn.RedialOptions{
+		OnDemand: true,
+		Backoff:  conn.Backoff{Min: time.Millisecond},
+		Dial: func(ctx context.Context) (*conn.Conn, error) {
+			starts++
+			return conn.Spawn(ctx, part("flood", "10"), conn.Options{})
+		},
+	})
+	require.NoError(t, err)
+	for range 3 {
+		got, err := r.Call(t.Context(), "echo", []byte(`1`), conn.CallOptions{})
+		require.NoError(t, err)
+		require.Equal(t, `1`, string(got))
+		_, err = r.Call(t.Context(), "quit", nil, conn.CallOptions{})
+		gone, ok := errors.AsType[*conn.PeerGone](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, 9, gone.ExitCode)
+	}
+	require.NoError(t, r.Close())
+	<-r.Done()
+	require.Equal(t, 3, starts)
 }
 
 func TestL07StderrFlood(t *testing.T) {
