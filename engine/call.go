@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"sync/atomic"
+
 	"github.com/correlator-go/correlator/codec"
 )
 
@@ -8,19 +10,33 @@ import (
 // It stays valid for ever; once the outcome is consumed it names nothing and every
 // use of it is harmless and says ErrConsumed. The zero Call is no call: its methods
 // panic.
+//
+// NB: three words are as many as the compiler keeps in registers on the way from
+// Begin to Wait, which is why a caller's id is not among them.
 type Call[T any] struct {
-	e   *Engine[T]
-	ref ref      // 0: a call of a closed engine
-	id  codec.ID // of callers' ids
+	e     *Engine[T]
+	ref   ref
+	still *stillborn // of a call that a closed engine returned; ref is 0 then
+}
+
+// stillborn is a call of a closed engine: it has no slot.
+type stillborn struct {
+	id       codec.ID
+	method   string
+	consumed atomic.Bool
 }
 
 // ID is the id of the call. It is absent for a call that a closed engine's Begin
-// returned.
+// returned; and with CallerIDs once the outcome is consumed, for the id may then
+// name another call.
 func (c Call[T]) ID() codec.ID {
-	if c.ref == 0 || c.e.index != nil {
-		return c.id
+	switch {
+	case c.ref == 0:
+		return c.still.id
+	case c.e.index == nil:
+		return c.ref.minted()
 	}
-	return c.ref.minted()
+	return c.e.keyIfKept(c.ref)
 }
 
 // Outcome returns the outcome, if the call is settled, without waiting, and
@@ -29,7 +45,7 @@ func (c Call[T]) ID() codec.ID {
 // it is true and Err is ErrConsumed, with Status Pending.
 func (c Call[T]) Outcome() (Outcome[T], bool) {
 	if c.ref == 0 {
-		return c.stillbornOutcome(), true
+		return c.e.stillbornOutcome(c.still), true
 	}
 	s := c.e.table.slot(c.ref.index())
 	w := s.load()
@@ -59,6 +75,7 @@ func (c Call[T]) Cancel(err error) bool {
 // call with a callback.
 func (c Call[T]) Discard() {
 	if c.ref == 0 {
+		c.still.consumed.Store(true)
 		return
 	}
 	e, s := c.e, c.e.table.slot(c.ref.index())
@@ -91,8 +108,22 @@ func (c Call[T]) Discard() {
 	}
 }
 
-// stillbornOutcome is the outcome of a call of a closed engine.
-func (c Call[T]) stillbornOutcome() Outcome[T] {
-	err := &CallError{ID: c.id, Status: Failed, Err: c.e.Failure(), closed: true}
+// stillborn is a call of a closed engine, already failed.
+func (e *Engine[T]) stillborn(id codec.ID, o *CallOptions[T]) Call[T] {
+	still := &stillborn{id: id, method: o.Method}
+	if o.Notify != nil {
+		st := e.free.stripe()
+		e.free.release(st)
+		e.deliver(st, o.Notify, e.stillbornOutcome(still))
+	}
+	return Call[T]{e: e, still: still}
+}
+
+// stillbornOutcome consumes the outcome of a call of a closed engine.
+func (e *Engine[T]) stillbornOutcome(c *stillborn) Outcome[T] {
+	if c.consumed.Swap(true) {
+		return Outcome[T]{ID: c.id, Err: ErrConsumed}
+	}
+	err := &CallError{ID: c.id, Method: c.method, Status: Failed, Err: e.Failure(), closed: true}
 	return Outcome[T]{ID: c.id, Err: err, Status: Failed}
 }

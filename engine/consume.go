@@ -53,11 +53,11 @@ func (e *Engine[T]) errorOf(s *slot[T], r ref, end ending) error {
 	err.Method = d.method
 	switch end.deadline {
 	case DeadlineIdle:
-		err.Budget = time.Duration(d.idle.Load())
+		err.Budget = e.ticks.nanoseconds(limits(d.limits.Load()).idle())
 	case DeadlineTotal:
-		err.Budget = time.Duration(d.total.Load()&^fromContext - s.start)
+		err.Budget = time.Duration(d.budget)
 	case DeadlineContext:
-		err.Budget = time.Duration(max(d.total.Load()&^fromContext-s.start, 0))
+		err.Budget = time.Duration(-d.budget)
 	}
 	return err
 }

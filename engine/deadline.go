@@ -40,18 +40,34 @@ func (t ticker) count(ns int64) int64 {
 // at is the current tick at time ns.
 func (t ticker) at(ns int64) wheel.Tick { return wheel.Tick(t.count(ns)) + t.origin }
 
+// tick is the tick of a count, or the one after it where that stands for none.
+func (t ticker) tick(count int64) wheel.Tick { return someTick(wheel.Tick(count) + t.origin) }
+
 // deadline is the tick at which a deadline of time ns has certainly passed, seen
 // from now: the one after the tick in which it lies.
 func (t ticker) deadline(ns, now int64) wheel.Tick {
-	ticks, current := t.count(ns)+1, t.count(now)
-	if ticks-current > nearTicks {
-		ticks = current + nearTicks
-	}
-	return someTick(wheel.Tick(ticks) + t.origin)
+	return t.tick(min(t.count(ns)+1, t.count(now)+nearTicks))
 }
 
 // someTick is t, or the tick after it where t is the one that stands for none.
 func someTick(t wheel.Tick) wheel.Tick { return max(t, noTick+1) }
+
+// span is how many ticks a budget has, rounded up; 0 when it is negative.
+func (t ticker) span(budget time.Duration) uint32 {
+	if budget <= 0 {
+		return 0
+	}
+	n := t.count(int64(budget))
+	if n*t.length < int64(budget) {
+		n++
+	}
+	return uint32(n)
+}
+
+// nanoseconds is the inverse of span.
+func (t ticker) nanoseconds(ticks uint32) time.Duration {
+	return time.Duration(ticks) * time.Duration(t.length)
+}
 
 // until is the time from now to the beginning of tick, 0 when that is past.
 func (t ticker) until(tick wheel.Tick, now int64) time.Duration {

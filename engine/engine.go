@@ -22,7 +22,7 @@ type Engine[T any] struct {
 	start      time.Time // of the system's clock
 	offset     time.Duration
 	timeout    time.Duration // 0 is none
-	idle       time.Duration // 0 is none
+	idleTicks  uint32        // 0 is none
 	idleMax    time.Duration
 	grace      int64  // nanoseconds; negative is never
 	index      *index // nil when ids are minted
@@ -73,7 +73,6 @@ func newTuned[T any](o Options[T], t tuning) (*Engine[T], error) {
 		ticks:     newTicker(o.Tick, t.origin),
 		clock:     o.Clock,
 		timeout:   max(o.Timeout, 0),
-		idle:      max(o.IdleTimeout, 0),
 		grace:     int64(o.Grace),
 		overflow:  o.Overflow,
 		matchText: o.MatchText,
@@ -92,6 +91,7 @@ func newTuned[T any](o Options[T], t tuning) (*Engine[T], error) {
 	if o.CallerIDs {
 		e.index = newIndex(o.Shards, o.MaxPending)
 	}
+	e.idleTicks = e.ticks.span(o.IdleTimeout)
 	e.swept.Store(never)
 	e.table.dir.Store(&directory[T]{})
 	e.free.init(&e.table, uint32(min(o.MaxPending, t.slotsMax)), uint32(t.slotsMax), 1<<t.genBits-1, t.stripes)

@@ -21,17 +21,24 @@ func (g *gate) pass() {
 	defer g.mu.Unlock()
 }
 
-// inspect calls look while the call r cannot end its life as r, if it is live.
-func (e *Engine[T]) inspect(s *slot[T], r ref, look func()) bool {
+// inspect calls look while no call may follow r in its slot, if its word is good.
+func (e *Engine[T]) inspect(s *slot[T], r ref, good func(word) bool, look func()) bool {
 	e.gate.mu.Lock()
 	defer e.gate.mu.Unlock()
 	e.inspecting.Store(true)
 	defer e.inspecting.Store(false)
-	if w := s.load(); w.gen() != r.gen() || !w.live() {
+	if w := s.load(); w.gen() != r.gen() || !good(w) {
 		return false
 	}
 	look()
 	return true
+}
+
+// keyIfKept is a caller's id of the call r, absent once the outcome was consumed.
+func (e *Engine[T]) keyIfKept(r ref) (id codec.ID) {
+	kept := func(w word) bool { return w.state() >= callback }
+	e.inspect(e.table.slot(r.index()), r, kept, func() { id = *e.table.keyOf(r.index()) })
+	return id
 }
 
 // Method returns the method of a pending call.
@@ -40,7 +47,7 @@ func (e *Engine[T]) Method(id codec.ID) (method string, ok bool) {
 	if !found {
 		return "", false
 	}
-	ok = e.inspect(s, r, func() {
+	ok = e.inspect(s, r, word.live, func() {
 		if d := e.table.dir.Load().details.at(r.index()); d != nil {
 			method = d.method
 		}
@@ -56,7 +63,7 @@ func (e *Engine[T]) Age(id codec.ID) (age time.Duration, ok bool) {
 	}
 	now := e.now()
 	var start int64
-	ok = e.inspect(s, r, func() { start = s.start })
+	ok = e.inspect(s, r, word.live, func() { start = s.start })
 	if !ok {
 		return 0, false
 	}

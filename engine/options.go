@@ -61,7 +61,8 @@ type Options[T any] struct {
 	// registering and nothing moves it. 0 means DefaultTimeout, negative none.
 	Timeout time.Duration
 	// IdleTimeout is the idle deadline of a call that names none: Touch starts it
-	// anew, never beyond the total deadline. 0 or negative means none.
+	// anew, never beyond the total deadline. It is rounded up to whole ticks, of
+	// which it may have 2^30 (12 days at 1 ms). 0 or negative means none.
 	IdleTimeout time.Duration
 	// Grace is how long after its total deadline a settled call that nobody
 	// consumed is reclaimed. 0 means DefaultGrace, negative never. See the package

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/wheel"
 )
 
 // Touch starts the idle deadline of a pending call anew, for the peer has shown
@@ -21,19 +22,30 @@ func (e *Engine[T]) Touch(id codec.ID) bool {
 		if d == nil {
 			return true
 		}
-		idle := d.idle.Load()
-		if idle == 0 {
-			return true
-		}
 		// These may be the next call's by now; then the swap fails. It never takes a
 		// claim back, and the wheel learns of the later tick when it gets there.
+		l := limits(d.limits.Load())
+		if l.idle() == 0 {
+			return true
+		}
 		now := e.now()
-		first := firstDeadline(d.total.Load()&^fromContext, idle, now)
-		tick := e.ticks.deadline(first, now)
+		tick := e.ticks.deadline(after(now, e.ticks.nanoseconds(l.idle())), now)
+		if total := e.totalTick(r.index(), l, now); total != noTick && total.Before(tick) {
+			tick = total
+		}
 		if tick == w.tick() || s.swap(w, w.withTick(tick)) {
 			return true
 		}
 	}
+}
+
+// totalTick is the tick of a total deadline, as far as a tick can tell; noTick when
+// there is none.
+func (e *Engine[T]) totalTick(i uint32, l limits, now int64) wheel.Tick {
+	if l.far() {
+		return e.ticks.deadline(e.table.farOf(i).Load(), now)
+	}
+	return l.total()
 }
 
 // Dispatch marks a pending call as handed to the peer, and reports whether it is

@@ -62,7 +62,7 @@ func (e *Engine[T]) reclaimable(i uint32, w word) bool {
 		return e.index == nil
 	case answered, ended:
 		d := e.table.dir.Load().details.at(i)
-		return d == nil || d.total.Load() == 0 && d.idle.Load() == 0
+		return d == nil || d.limits.Load() == 0
 	}
 	return false
 }

@@ -39,7 +39,7 @@ func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T])
 		return Call[T]{}, err
 	}
 	if e.failure.Load() != nil {
-		return e.stillborn(id, o), nil
+		return e.stillborn(id, &o), nil
 	}
 	if e.index == nil {
 		return e.registerReserved(ctx, id, o)
@@ -47,7 +47,7 @@ func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T])
 	s, i, err := e.take(ctx, &o)
 	if err != nil {
 		if e.failure.Load() != nil {
-			return e.stillborn(id, o), nil
+			return e.stillborn(id, &o), nil
 		}
 		return Call[T]{}, err
 	}
@@ -55,11 +55,11 @@ func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T])
 	// says reserved, so an answer does not find it and FailAll passes it by; the
 	// latter is made up for by the look at failure in begin.
 	r := makeRef(s.load().gen()+1, i)
+	s.store(makeWord(noTick, r.gen(), reserved))
 	if e.inspecting.Load() {
 		e.gate.pass()
 	}
 	*e.table.keyOf(i) = id
-	s.store(makeWord(noTick, r.gen(), reserved))
 	if !e.claimKey(id, r) {
 		// Nobody has seen this generation: it is taken back.
 		s.store(makeWord(noTick, r.gen()-1, free))
@@ -68,7 +68,7 @@ func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T])
 		return Call[T]{}, ErrDuplicateID
 	}
 	e.begin(ctx, s, r, &o)
-	return Call[T]{e: e, ref: r, id: id}, nil
+	return Call[T]{e: e, ref: r}, nil
 }
 
 // claimKey makes id name r in the index, unless it names a call in flight. An entry

@@ -65,20 +65,35 @@ func (s *slot[T]) claim(gen uint32) (word, bool) {
 // details is what a call has beyond its slot: 32 bytes, half a line, in a column
 // that an engine whose calls are all bare (no method, no deadline) never makes.
 //
-// method is written like slot.start. The others are atomic because Touch and the
-// driver read them without owning the call; what they read may belong to the next
-// call of the slot, and then the word's compare-and-swap fails.
+// method and budget are written like slot.start. limits is atomic, because Touch
+// and the driver read it without owning the call; what they read may belong to the
+// next call of the slot, and then the word's compare-and-swap fails.
 type details struct {
 	method string
-	// total is the total deadline in nanoseconds of the engine's time, rounded up
-	// to an even number; the lowest bit says that it is the context's. 0 is none.
-	total atomic.Int64
-	// idle is the idle budget in nanoseconds; 0 is none. It is only stored when it
-	// differs, so engines whose calls have one and the same never write it twice.
-	idle atomic.Int64
+	budget int64 // of the total deadline, in nanoseconds; negative when it is the context's
+	limits atomic.Uint64
 }
 
-const fromContext = 1 // in details.total
+// limits are a call's deadlines:
+//
+//	total deadline tick : 32 | far : 1 | idle ticks : 31
+//
+// The tick is noTick when there is no total deadline; the idle ticks are zero when
+// there is no idle one. A far total deadline is too far for a tick: it is found in
+// the column far, and the tick means nothing. Limits are only stored when they
+// differ from those of the slot's last call, which for short calls is seldom: the
+// tick is the same for a whole tick.
+type limits uint64
+
+const (
+	limitsShift        = 32
+	farBit      limits = 1 << 31
+	idleMask           = farBit - 1
+)
+
+func (l limits) total() wheel.Tick { return wheel.Tick(l >> limitsShift) }
+func (l limits) idle() uint32      { return uint32(l & idleMask) }
+func (l limits) far() bool         { return l&farBit != 0 }
 
 // ending is how a call that got no value ended. The column of endings is made
 // when the first call ends like that.

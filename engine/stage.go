@@ -11,7 +11,7 @@ import "github.com/correlator-go/correlator/wheel"
 // at. Likewise the driver stores when it will wake before it takes the list for
 // the last time, and here the list is added to before that is looked at.
 func (d *driver[T]) stage(s *slot[T], i uint32, tick wheel.Tick) {
-	if s.stage.CompareAndSwap(0, stagedMark) {
+	if s.stage.Load() == 0 && s.stage.CompareAndSwap(0, stagedMark) {
 		for {
 			head := d.staged.Load()
 			s.stage.Store(stagedMark | head)

@@ -37,6 +37,7 @@ type directory[T any] struct {
 	endings  column[ending]
 	keys     column[codec.ID]
 	dispatch column[atomic.Int64] // when a call was dispatched; only with an observer
+	far      column[atomic.Int64] // total deadlines beyond nearTicks, in nanoseconds
 }
 
 // column holds one value per slot, in chunks made on first use.
@@ -96,6 +97,7 @@ func (t *table[T]) addSlab() {
 	next.endings = next.endings.grown(room)
 	next.keys = next.keys.grown(room)
 	next.dispatch = next.dispatch.grown(room)
+	next.far = next.far.grown(room)
 	t.dir.Store(&next)
 }
 
@@ -177,6 +179,13 @@ func (t *table[T]) dispatchOf(i uint32) *atomic.Int64 {
 		return at
 	}
 	return fill(t, i, func(d *directory[T]) column[atomic.Int64] { return d.dispatch }, plainChunk)
+}
+
+func (t *table[T]) farOf(i uint32) *atomic.Int64 {
+	if at := t.dir.Load().far.at(i); at != nil {
+		return at
+	}
+	return fill(t, i, func(d *directory[T]) column[atomic.Int64] { return d.far }, plainChunk)
 }
 
 func (t *table[T]) parkerOf(i uint32) *parker {

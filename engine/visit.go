@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/correlator-go/correlator/wheel"
+import (
+	"time"
+
+	"github.com/correlator-go/correlator/wheel"
+)
 
 // visit looks at a slot that came out of the wheel. Resident is cleared before the
 // word is read; see begin for the other half.
@@ -40,24 +44,29 @@ func (d *driver[T]) visit(s *slot[T], i uint32, now wheel.Tick) {
 func (d *driver[T]) expire(s *slot[T], i uint32, w word) (next wheel.Tick, retry bool) {
 	e := d.e
 	details := e.table.dir.Load().details.at(i)
-	totalAt, idle := details.total.Load(), details.idle.Load()
-	now := e.now()
-	if idle == 0 && totalAt > now {
-		next = e.ticks.deadline(totalAt, now)
-		return next, !s.swap(w, w.withTick(next))
-	}
-	end := ending{status: Expired, deadline: DeadlineTotal}
+	l := limits(details.limits.Load())
+	deadline := DeadlineTotal
 	switch {
-	case totalAt == 0 || totalAt > now:
-		end.deadline = DeadlineIdle
-	case totalAt&fromContext != 0:
-		end.deadline = DeadlineContext
+	case l.far():
+		now := e.now()
+		if at := e.table.farOf(i).Load(); at > now {
+			deadline = DeadlineIdle
+			if l.idle() == 0 {
+				next = e.ticks.deadline(at, now)
+				return next, !s.swap(w, w.withTick(next))
+			}
+		}
+	case l.total() == noTick || l.total().After(w.tick()):
+		deadline = DeadlineIdle
 	}
 	if !s.swap(w, w.claimed()) {
 		return noTick, true
 	}
 	s.unanswered.Store(w.gen())
-	e.finish(s, makeRef(w.gen(), i), w, end)
+	if deadline == DeadlineTotal && details.budget < 0 {
+		deadline = DeadlineContext
+	}
+	e.finish(s, makeRef(w.gen(), i), w, ending{status: Expired, deadline: deadline})
 	return noTick, false
 }
 
@@ -69,17 +78,21 @@ func (d *driver[T]) expireOutcome(s *slot[T], i uint32, w word, now wheel.Tick) 
 	if e.grace < 0 || details == nil {
 		return noTick, false
 	}
-	totalAt := details.total.Load()
-	if totalAt == 0 {
-		if details.idle.Load() == 0 {
-			return noTick, false // under pressure only
-		}
-		// An idle deadline alone: the last one it had counts.
-		if due := d.later(w.tick(), e.grace); due.After(now) {
-			return due, false
-		}
-	} else if current := e.now(); totalAt+e.grace > current {
-		return e.ticks.deadline(totalAt+e.grace, current), false
+	l := limits(details.limits.Load())
+	var due wheel.Tick
+	switch {
+	case l == 0:
+		return noTick, false // under pressure only
+	case l.far():
+		current := e.now()
+		due = e.ticks.deadline(after(e.table.farOf(i).Load(), time.Duration(e.grace)), current)
+	case l.total() == noTick:
+		due = d.later(w.tick(), e.grace) // an idle deadline alone: the last one counts
+	default:
+		due = d.later(l.total(), e.grace)
+	}
+	if due.After(now) {
+		return due, false
 	}
 	return noTick, !e.reclaim(s, makeRef(w.gen(), i), w)
 }

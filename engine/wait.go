@@ -41,7 +41,7 @@ func (p *parker) waker() *waker {
 // The error is what Reject was given, or a *CallError, or ErrConsumed.
 func (c Call[T]) Wait(ctx context.Context) (T, error) {
 	if c.ref == 0 {
-		o := c.stillbornOutcome()
+		o := c.e.stillbornOutcome(c.still)
 		return o.Value, o.Err
 	}
 	s := c.e.table.slot(c.ref.index())
