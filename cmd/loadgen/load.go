@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -171,8 +172,12 @@ func (s *settings) counts(ctx context.Context, t *target.Target, r *drive.Result
 
 // explain prefers what the connection says of its end to the error of a call.
 func explain(c *conn.Conn, err error) error {
-	if ended := c.Err(); ended != nil {
+	ended := c.Err()
+	if ended == nil {
+		return err
+	}
+	if _, ok := errors.AsType[*conn.PeerGone](ended); ok {
 		return ended
 	}
-	return err
+	return fmt.Errorf("the connection ended: %w", ended)
 }

@@ -1,8 +1,11 @@
 package drive_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,8 +144,11 @@ func TestPeerDies(t *testing.T) {
 		} {
 			virtual(t, name+"/"+mode.String(), func(t *testing.T) {
 				r := against(t, t.Context(), c, echo.Shape{Delay: constant(10 * ms), DieAfter: 300})
-				var gone *conn.PeerGone
-				require.ErrorAs(t, r.err, &gone)
+				// The reader or the writer notices first.
+				if !errors.Is(r.err, io.ErrClosedPipe) {
+					var gone *conn.PeerGone
+					require.ErrorAs(t, r.err, &gone)
+				}
 				require.NotZero(t, r.Ends().Lost)
 				require.NotZero(t, r.Ends().OK)
 				require.Empty(t, drive.Audit(r.Result, &r.server, true))
@@ -226,7 +232,7 @@ func TestWarmUpIsCountedApart(t *testing.T) {
 			require.InEpsilon(t, 250, r.Offered, 0.01)
 			require.True(t, r.Rows[0].Warm)
 			require.InDelta(t, 0.5, r.Rows[0].Length, 1e-6)
-			require.EqualValues(t, 200, r.Rows[1].Sent)
+			require.InDelta(t, 200, r.Rows[1].Sent, 1, "a call at the boundary may be in either row")
 			require.False(t, r.Rows[1].Warm)
 			var sent, ends int64
 			for _, row := range r.Rows {
@@ -238,16 +244,23 @@ func TestWarmUpIsCountedApart(t *testing.T) {
 	}
 }
 
+// The ids aside: which of the engine's slots a call gets depends on the processor
+// that it runs on.
 func TestSameSeedSendsTheSame(t *testing.T) {
-	once := func(t *testing.T, seed uint64) string {
+	once := func(t *testing.T, seed uint64) (params [][]byte) {
 		r := against(t, t.Context(), drive.Config{Schedule: steady(500, time.Second), InFlight: 64, Payload: plan.NewPayload(20, 300, seed)}, echo.Shape{Delay: constant(ms)})
 		requireAddsUp(t, r)
-		return string(r.sent)
+		for line := range bytes.Lines(r.sent) {
+			params = append(params, line[bytes.Index(line, []byte(`"params"`)):])
+		}
+		require.Len(t, params, 500)
+		return params
 	}
+	equal := func(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
 	synctest.Test(t, func(t *testing.T) {
 		first := once(t, 3)
-		require.Equal(t, first, once(t, 3))
-		require.NotEqual(t, first, once(t, 4))
+		require.True(t, equal(first, once(t, 3)))
+		require.False(t, equal(first, once(t, 4)))
 	})
 }
 
