@@ -114,7 +114,7 @@ func (e *Engine[T]) stillborn(id codec.ID, o *CallOptions[T]) Call[T] {
 	if o.Notify != nil {
 		st := e.free.stripe()
 		e.free.release(st)
-		e.deliver(st, o.Notify, e.stillbornOutcome(still))
+		e.deliver(st, st.enter(), o.Notify, e.stillbornOutcome(still))
 	}
 	return Call[T]{e: e, still: still}
 }

@@ -7,13 +7,14 @@ import (
 )
 
 // depthMax bounds how deep callbacks nest when they settle calls that have
-// callbacks: what would go deeper is put off until the outermost returns. It is
+// callbacks: what would go deeper is put off until one of them returns. It is
 // counted per stripe, so calls of other goroutines may be counted in.
-const depthMax = 128
+const depthMax = 100
 
-// running keeps count of the callbacks under way on a stripe, and those put off.
-type running[T any] struct {
-	depth   atomic.Int32
+const _ = uint(1<<(tagShift-depthShift) - 1 - depthMax)
+
+// lateCallbacks are those that were put off.
+type lateCallbacks[T any] struct {
 	waiting atomic.Int32 // len(queue); read without mu to see that there is nothing to do
 	mu      sync.Mutex
 	queue   []notification[T]
@@ -24,60 +25,86 @@ type notification[T any] struct {
 	outcome Outcome[T]
 }
 
-// deliver gives an outcome to a callback. The caller holds nothing and the call's
-// slot is free. Whoever lowers depth looks at waiting after it, and whoever adds
-// to waiting lowers depth after it: so the last of them sees all.
-func (e *Engine[T]) deliver(st *stripe[T], notify func(Outcome[T]), o Outcome[T]) {
-	r := &st.running
-	if r.depth.Add(1) > depthMax {
-		r.mu.Lock()
-		r.queue = append(r.queue, notification[T]{notify, o})
-		r.waiting.Add(1)
-		r.mu.Unlock()
-		if r.depth.Add(-1) == 0 {
-			e.catchUp(r)
+// enter counts a callback in, unless too many are running.
+func (st *stripe[T]) enter() bool {
+	for {
+		head := st.head.Load()
+		if depthOf(head) >= depthMax {
+			return false
 		}
-		return
+		if st.head.CompareAndSwap(head, head+depthOne) {
+			return true
+		}
 	}
-	e.run(r, notify, o)
-	if r.waiting.Load() != 0 {
-		e.catchUp(r)
+}
+
+// deliver gives an outcome to a callback, which has entered, or puts it off. The
+// caller holds nothing and the call's slot is free. Who leaves looks at waiting
+// after it, and who adds to waiting looks at the depth after it: so one of them
+// sees the other.
+func (e *Engine[T]) deliver(st *stripe[T], entered bool, notify func(Outcome[T]), o Outcome[T]) {
+	if entered {
+		e.run(st, notify, o)
+		if st.late.waiting.Load() == 0 {
+			return
+		}
+	} else {
+		st.late.add(notification[T]{notify, o})
+		if depthOf(st.head.Load()) != 0 {
+			return
+		}
 	}
+	e.catchUp(st)
+}
+
+func (l *lateCallbacks[T]) add(n notification[T]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.queue = append(l.queue, n)
+	l.waiting.Add(1)
+}
+
+func (l *lateCallbacks[T]) next() (n notification[T], ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 {
+		return n, false
+	}
+	n = l.queue[0]
+	l.queue[0] = notification[T]{}
+	l.queue = l.queue[1:]
+	l.waiting.Add(-1)
+	return n, true
 }
 
 // catchUp runs what was put off, first come first run.
-func (e *Engine[T]) catchUp(r *running[T]) {
-	for r.waiting.Load() != 0 {
-		r.mu.Lock()
-		if len(r.queue) == 0 {
-			r.mu.Unlock()
-			return
+func (e *Engine[T]) catchUp(st *stripe[T]) {
+	for st.late.waiting.Load() != 0 && st.enter() {
+		n, ok := st.late.next()
+		if !ok {
+			st.leave()
+			continue
 		}
-		n := r.queue[0]
-		r.queue[0] = notification[T]{}
-		r.queue = r.queue[1:]
-		r.waiting.Add(-1)
-		r.mu.Unlock()
-
-		r.depth.Add(1)
-		e.run(r, n.notify, n.outcome)
+		e.run(st, n.notify, n.outcome)
 	}
 }
 
-// run calls a function of the user, survives it and lowers depth, whether it
-// returns, panics or ends its goroutine.
-func (e *Engine[T]) run(r *running[T], notify func(Outcome[T]), o Outcome[T]) {
-	defer e.leave(r)
+// run calls a function of the user, survives it and leaves, whether it returns,
+// panics or ends its goroutine.
+func (e *Engine[T]) run(st *stripe[T], notify func(Outcome[T]), o Outcome[T]) {
+	defer e.leave(st)
 	notify(o)
 }
 
-func (e *Engine[T]) leave(r *running[T]) {
+func (e *Engine[T]) leave(st *stripe[T]) {
 	v := recover()
-	r.depth.Add(-1)
+	st.leave()
 	if v != nil {
 		e.survived(v)
 	}
 }
+
+func (st *stripe[T]) leave() { st.head.Add(^uint64(depthOne - 1)) }
 
 // survived counts and tells a panic of a user's function. The engine goes on, for
 // other calls depend on the same goroutine.
@@ -94,7 +121,14 @@ func (e *Engine[T]) survive() {
 	}
 }
 
+// observe tells the observer, if there is one.
 func (e *Engine[T]) observe(s Settlement) {
+	if e.observer != nil {
+		e.tellObserver(s)
+	}
+}
+
+func (e *Engine[T]) tellObserver(s Settlement) {
 	defer e.survive()
 	e.observer(s)
 }

@@ -28,7 +28,7 @@ type Engine[T any] struct {
 	index      *index // nil when ids are minted
 	overflow   Overflow
 	matchText  bool
-	watchful   bool // an observer is set
+	simple     bool // no index, no observer: nothing but the slot knows of a call
 	observer   func(Settlement)
 	onAbandon  func(Abandonment)
 	detach     func(T) T
@@ -76,7 +76,7 @@ func newTuned[T any](o Options[T], t tuning) (*Engine[T], error) {
 		grace:     int64(o.Grace),
 		overflow:  o.Overflow,
 		matchText: o.MatchText,
-		watchful:  o.Observer != nil,
+		simple:    !o.CallerIDs && o.Observer == nil,
 		observer:  o.Observer,
 		onAbandon: o.OnAbandon,
 		detach:    o.Detach,

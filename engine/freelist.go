@@ -8,7 +8,7 @@ import (
 
 // Free slots stand on stacks, one stripe per P. A stack's head is
 //
-//	tag : 32 | slot + 1 : 32
+//	tag : 32 | callbacks running : 7 | slot + 1 : 25
 //
 // and the link to the slot below lies in the free slot's own word. Every pop
 // raises the tag, so a pop that read the head before another pop fails, whatever
@@ -43,8 +43,8 @@ type stripe[T any] struct {
 	head atomic.Uint64
 	_    [56]byte
 
-	running running[T]
-	counts  counts
+	late   lateCallbacks[T]
+	counts counts
 }
 
 // batch is how many slots move at once, from the fresh ones or another stripe.
@@ -90,9 +90,18 @@ func (f *freelist[T]) take() (s *slot[T], i uint32) {
 	return s, i
 }
 
-func topOf(head uint64) uint32                  { return uint32(head) }
-func withTop(head uint64, top uint32) uint64    { return head&^(1<<32-1) | uint64(top) }
-func poppedTo(head uint64, below uint32) uint64 { return (head>>32+1)<<32 | uint64(below) }
+const (
+	tagShift   = 32
+	depthShift = indexBits + 1
+	depthOne   = 1 << depthShift
+	depthBits  = 1<<tagShift - depthOne
+	topMask    = depthOne - 1
+)
+
+func topOf(head uint64) uint32                  { return uint32(head) & topMask }
+func depthOf(head uint64) uint32                { return uint32(head) >> depthShift }
+func withTop(head uint64, top uint32) uint64    { return head&^topMask | uint64(top) }
+func poppedTo(head uint64, below uint32) uint64 { return withTop(head+1<<tagShift, below) }
 
 // pop takes the slot on top, and its number; nil when the stack is empty.
 func (f *freelist[T]) pop(st *stripe[T]) (*slot[T], uint32) {
@@ -127,6 +136,21 @@ func (f *freelist[T]) push(st *stripe[T], first uint32, last *slot[T]) {
 func (f *freelist[T]) link(st *stripe[T], head uint64, i uint32, s *slot[T]) {
 	if !st.head.CompareAndSwap(head, withTop(head, i+1)) {
 		f.push(st, i, s)
+	}
+}
+
+// linkAndEnter is link, and counts a callback in unless too many are running.
+func (f *freelist[T]) linkAndEnter(st *stripe[T], head uint64, i uint32, s *slot[T]) (entered bool) {
+	for {
+		next := withTop(head, i+1)
+		if entered = depthOf(head) < depthMax; entered {
+			next += depthOne
+		}
+		if st.head.CompareAndSwap(head, next) {
+			return entered
+		}
+		head = st.head.Load()
+		s.store(s.load().withNext(topOf(head)))
 	}
 }
 
@@ -230,7 +254,7 @@ func (f *freelist[T]) look() (sum uint64, ok bool) {
 			if topOf(head) != 0 {
 				return 0, false
 			}
-			sum += head
+			sum += head >> tagShift
 		}
 	}
 	return sum, true

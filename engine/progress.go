@@ -56,7 +56,7 @@ func (e *Engine[T]) Dispatch(id codec.ID) bool {
 	if !ok {
 		return false
 	}
-	if e.watchful && s.sent.Load() != r.gen() {
+	if e.observer != nil && s.sent.Load() != r.gen() {
 		if w := s.load(); w.gen() != r.gen() || !w.live() {
 			return false
 		}

@@ -13,6 +13,9 @@ import (
 func (e *Engine[T]) Resolve(id codec.ID, v T) bool {
 	s, r, ok := e.find(id)
 	if ok {
+		if w := s.load(); e.simple && w.is(r.gen(), callback) && e.handOver(s, r, w, v) {
+			return true
+		}
 		if w, won := s.claim(r.gen()); won {
 			e.resolve(s, r, w, v)
 			return true
@@ -27,6 +30,23 @@ func (e *Engine[T]) Resolve(id codec.ID, v T) bool {
 	return false
 }
 
+// handOver settles a call with a callback of an engine without index and observer.
+// As nobody can look at its outcome, claiming it and freeing its slot are one
+// compare-and-swap: the slot is on no stack yet, so it is still this goroutine's.
+func (e *Engine[T]) handOver(s *slot[T], r ref, w word, v T) bool {
+	st := e.free.stripe()
+	head := st.head.Load()
+	if !s.swap(w, makeWord(0, r.gen(), free).withNext(topOf(head))) {
+		e.free.release(st)
+		return false
+	}
+	notify := s.notify
+	s.notify = nil
+	entered := e.putBackAndEnter(st, head, s, r)
+	e.deliver(st, entered, notify, Outcome[T]{ID: r.minted(), Value: v, Status: Resolved})
+	return true
+}
+
 // resolve finishes what a claim that found w has begun: a result came.
 func (e *Engine[T]) resolve(s *slot[T], r ref, w word, v T) {
 	if e.detach != nil && w.state() >= pending {
@@ -37,61 +57,34 @@ func (e *Engine[T]) resolve(s *slot[T], r ref, w word, v T) {
 			return
 		}
 	}
-	if e.index != nil || e.watchful {
-		e.resolveWatched(s, r, w, v)
+	if e.simple && w.state() >= pending {
+		s.value = v
+		e.publish(s, r, w.claimed(), answered)
 		return
 	}
-	switch w.state() {
-	case callback:
-		e.hand(s, r, v)
-	case discarded:
-		e.freeSlot(s, r)
-	default:
-		e.keep(s, r, w, v)
-	}
-}
-
-// keep stores the value for a waiter.
-func (e *Engine[T]) keep(s *slot[T], r ref, w word, v T) {
-	s.value = v
-	e.publish(s, r, w.claimed(), answered)
-}
-
-// hand gives the value to the call's callback.
-func (e *Engine[T]) hand(s *slot[T], r ref, v T) {
-	notify, id := s.notify, e.idOf(r)
-	s.notify = nil
-	st := e.freeSlot(s, r)
-	e.deliver(st, notify, Outcome[T]{ID: id, Value: v, Status: Resolved})
-}
-
-// resolveWatched is resolve with an index to clean or an observer to tell.
-func (e *Engine[T]) resolveWatched(s *slot[T], r ref, w word, v T) {
 	var told Settlement
-	if e.watchful {
+	if e.observer != nil {
 		told = e.settlement(s, r, e.now()-s.start, ending{status: Resolved})
 	}
+	id := e.idOf(r)
 	if e.index != nil {
-		e.index.remove(e.idOf(r), r, true)
+		e.index.remove(id, r, true)
 	}
 	switch w.state() {
 	case callback:
-		notify, id := s.notify, e.idOf(r)
+		notify := s.notify
 		s.notify = nil
-		st := e.freeSlot(s, r)
-		if e.watchful {
-			e.observe(told)
-		}
-		e.deliver(st, notify, Outcome[T]{ID: id, Value: v, Status: Resolved})
+		st, entered := e.freeAndEnter(s, r)
+		e.observe(told)
+		e.deliver(st, entered, notify, Outcome[T]{ID: id, Value: v, Status: Resolved})
 		return
 	case discarded:
 		e.freeSlot(s, r)
 	default:
-		e.keep(s, r, w, v)
+		s.value = v
+		e.publish(s, r, w.claimed(), answered)
 	}
-	if e.watchful {
-		e.observe(told)
-	}
+	e.observe(told)
 }
 
 // detached runs Options.Detach, between claim and publish, while the call belongs
@@ -161,9 +154,9 @@ func (e *Engine[T]) finish(s *slot[T], r ref, w word, end ending) {
 		notify := s.notify
 		s.notify = nil
 		o := Outcome[T]{ID: e.idOf(r), Err: e.errorOf(s, r, end), Status: end.status}
-		st := e.freeSlot(s, r)
+		st, entered := e.freeAndEnter(s, r)
 		e.report(told, end)
-		e.deliver(st, notify, o)
+		e.deliver(st, entered, notify, o)
 		return
 	case discarded:
 		e.freeSlot(s, r)
@@ -177,7 +170,7 @@ func (e *Engine[T]) finish(s *slot[T], r ref, w word, end ending) {
 // tell does what every ending without a value needs while the call is still
 // owned: it leaves the index, is counted, and what observers will hear is copied.
 func (e *Engine[T]) tell(s *slot[T], r ref, end ending) (told Settlement) {
-	if e.watchful || e.onAbandon != nil {
+	if e.observer != nil || e.onAbandon != nil {
 		told = e.settlement(s, r, end.elapsed, end)
 	}
 	if e.index != nil {
@@ -189,9 +182,7 @@ func (e *Engine[T]) tell(s *slot[T], r ref, end ending) (told Settlement) {
 
 // report runs the hooks for an ending without a value.
 func (e *Engine[T]) report(told Settlement, end ending) {
-	if e.watchful {
-		e.observe(told)
-	}
+	e.observe(told)
 	if e.onAbandon != nil && (end.status == Cancelled || end.status == Expired) {
 		e.abandon(Abandonment{told.ID, told.Method, told.Status, told.Sent})
 	}
@@ -210,7 +201,7 @@ func (e *Engine[T]) settlement(s *slot[T], r ref, elapsed int64, end ending) Set
 	if d := e.table.dir.Load().details.at(r.index()); d != nil {
 		told.Method = d.method
 	}
-	if told.Sent && e.watchful {
+	if told.Sent && e.observer != nil {
 		told.Queue = time.Duration(e.table.dispatchOf(r.index()).Load() - s.start)
 	}
 	return told
