@@ -24,11 +24,40 @@ func AppendRequest(dst []byte, id ID, method string, params []byte) []byte {
 	if id.IsAbsent() {
 		panic("codec: AppendRequest without an id")
 	}
-	dst = slices.Grow(dst, len(openID)+len(thenMethod)+len(thenParams)+len(id.text)+len(method)+len(params)+32)
+	most := len(openID) + len(id.text) + 20 + len(thenMethod) + len(method) + len(thenParams) + len(params) + 8
+	dst = slices.Grow(dst, most)
+	if id.text == intMark && uint64(id.num) < tenTo16 && unescaped(method, highBits) == len(method) {
+		start := len(dst)
+		return dst[:start+putRequest(dst[start:start+most], uint64(id.num), method, params)]
+	}
 	dst = append(dst, openID...)
 	dst = id.Append(dst)
 	dst = append(dst, thenMethod...)
 	return appendCall(dst, method, params)
+}
+
+// putRequest writes the request that is sent most: its id is a number, its method
+// needs no escapes. b has room for it and eight bytes. Constants of at most 16
+// bytes are stored, not copied by a call.
+func putRequest(b []byte, id uint64, method string, params []byte) int {
+	copy(b[0:16], openID[0:16])
+	copy(b[6:22], openID[6:22])
+	i := len(openID)
+	i += putDigits(b[i:], id)
+	const quoted = thenMethod + `"`
+	copy(b[i:i+len(quoted)], quoted)
+	i += len(quoted)
+	i += copy(b[i:], method)
+	if params == nil {
+		copy(b[i:i+2], `"}`)
+		return i + 2
+	}
+	const unquoted = `"` + thenParams
+	copy(b[i:i+len(unquoted)], unquoted)
+	i += len(unquoted)
+	i += copy(b[i:], params)
+	b[i] = '}'
+	return i + 1
 }
 
 // AppendNotification appends a notification to dst, with params as
@@ -52,20 +81,28 @@ func appendCall(dst []byte, method string, params []byte) []byte {
 // text rawID, echoed as it is; nil writes null. result is a JSON text, written
 // as it is; nil writes null.
 func AppendResult(dst []byte, rawID, result []byte) []byte {
-	dst = slices.Grow(dst, len(openID)+len(thenResult)+len(rawID)+len(result)+12)
-	dst = append(dst, openID...)
-	dst = appendOrNull(dst, rawID)
-	dst = append(dst, thenResult...)
-	dst = appendOrNull(dst, result)
-	return append(dst, '}')
+	if rawID == nil {
+		rawID = nullText
+	}
+	if result == nil {
+		result = nullText
+	}
+	most := len(openID) + len(rawID) + len(thenResult) + len(result) + 1
+	dst = slices.Grow(dst, most)
+	start := len(dst)
+	b := dst[start : start+most]
+	copy(b[0:16], openID[0:16]) // stored, as in putRequest
+	copy(b[6:22], openID[6:22])
+	i := len(openID)
+	i += copy(b[i:], rawID)
+	copy(b[i:i+len(thenResult)], thenResult)
+	i += len(thenResult)
+	i += copy(b[i:], result)
+	b[i] = '}'
+	return dst[:start+most]
 }
 
-func appendOrNull(dst, text []byte) []byte {
-	if text == nil {
-		return append(dst, "null"...)
-	}
-	return append(dst, text...)
-}
+var nullText = []byte("null")
 
 // AppendError appends the answer that a request failed. rawID is the JSON text
 // of its id, echoed as it is; nil omits the member, as MCP wants it where the id

@@ -3,6 +3,8 @@ package codec_test
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -53,6 +55,23 @@ func TestAppendMessages(t *testing.T) {
 		})
 	}
 	require.Panics(t, func() { codec.AppendRequest(nil, codec.ID{}, "m", nil) })
+}
+
+func TestAppendRequestWritesEveryNumber(t *testing.T) {
+	check := func(n int64) {
+		want := `{"jsonrpc":"2.0","id":` + strconv.FormatInt(n, 10) + `,"method":"m","params":[]}`
+		require.Equal(t, want, string(codec.AppendRequest(nil, codec.IntID(n), "m", []byte(`[]`))))
+	}
+	for power := int64(1); power < math.MaxInt64/10; power *= 10 {
+		for _, n := range []int64{power - 1, power, power + 1, 3 * power, 9*power + 9, -power} {
+			check(n)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		check(random.Int64() >> random.IntN(63))
+	}
+	check(math.MaxInt64)
 }
 
 func TestAppendGoesOnBehindWhatIsThere(t *testing.T) {

@@ -49,11 +49,11 @@ func (s *scanner) shortID(b []byte, i int) int {
 	return 0
 }
 
-// eightDigits is the value of the n digits, 1 to 7, that w begins with: moved to
+// eightDigits is the value of the n digits, 1 to 8, that w begins with: moved to
 // the end of the word, where the bytes before them count as zeros, and added up
 // in pairs, fours and eights.
 func eightDigits(w uint64, n int) int64 {
-	w = (w ^ '0'*ones) << (64 - 8*uint(n)&63)
+	w = (w ^ '0'*ones) << ((64 - 8*uint(n)) & 63)
 	w = w*10 + w>>8
 	w = ((w & 0x000000FF000000FF * 0x000F424000000064) + (w >> 16 & 0x000000FF000000FF * 0x0000271000000001)) >> 32
 	return int64(w)

@@ -81,41 +81,81 @@ func SpliceInPlace(m *Message, s Span, text []byte) bool {
 	frame := c.b[to:toEnd]
 	c.audit.move(m.frame, frame)
 	m.frame = frame
-	m.Envelope.shift(s, by)
-	m.Envelope.replaced(s.Off, text)
+	e := &m.Envelope
+	switch {
+	case s == e.RawID:
+		e.shift(s.End, uint32(by))
+		e.IDKind, e.IntID = numberBefore(c.b, to+int(e.RawID.End), len(text))
+		if e.IDKind == IDAbsent {
+			id, _ := ParseID(e.RawID.Of(frame), JSONRPC)
+			e.IDKind, e.IntID = id.Kind(), id.num
+		}
+	case s == e.Token || s == e.Progress || s == e.RequestID || s == e.Name || s == e.Subscription:
+		e.shift(s.End, uint32(by))
+	default:
+		e.forgetInside(s)
+		e.shift(s.End, uint32(by))
+		e.replaced(s, text)
+	}
 	return true
 }
 
-// shift corrects the spans after s became longer by the given bytes.
-func (e *Envelope) shift(s Span, by int) {
+// shift corrects every offset from end on, where the frame became longer by the
+// given bytes (modulo 2^32, so it may have become shorter). An absent span stays
+// absent. No branch depends on where the members stand.
+func (e *Envelope) shift(end, by uint32) {
 	for _, p := range [...]*Span{&e.RawID, &e.Method, &e.Params, &e.Result, &e.Error,
 		&e.Token, &e.Progress, &e.RequestID, &e.Name, &e.Subscription} {
-		switch {
-		case p.End <= s.Off: // before s, or absent
-		case p.Off >= s.End:
-			p.Off = uint32(int(p.Off) + by)
-			p.End = uint32(int(p.End) + by)
-		case p.Off <= s.Off && p.End >= s.End:
-			p.End = uint32(int(p.End) + by)
-		default:
+		p.Off += by & fromOn(end, p.Off)
+		p.End += by & fromOn(end, p.End)
+	}
+}
+
+// fromOn is all ones if x >= end, else 0. end is not 0.
+func fromOn(end, x uint32) uint32 { return uint32((uint64(end) - 1 - uint64(x)) >> 32) }
+
+// forgetInside makes the spans absent that lie in s, which is about to be
+// replaced, and are not s itself.
+func (e *Envelope) forgetInside(s Span) {
+	for _, p := range [...]*Span{&e.Token, &e.Progress, &e.RequestID, &e.Name, &e.Subscription} {
+		if *p != s && p.Off >= s.Off && p.End <= s.End {
 			*p = Span{}
 		}
 	}
 }
 
-// replaced corrects what e says about the part at off, whose text is now text.
-func (e *Envelope) replaced(off uint32, text []byte) {
+// replaced corrects what e says about the member whose span was s and whose text
+// is now text.
+func (e *Envelope) replaced(s Span, text []byte) {
 	if bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0 {
 		e.Flags |= FlagNewline
 	}
-	switch {
-	case e.RawID.Present() && off == e.RawID.Off:
-		id, _ := ParseID(text, JSONRPC)
-		e.IDKind, e.IntID = id.Kind(), id.num
-	case e.Method.Present() && off == e.Method.Off:
+	if e.Method.Present() && s.Off == e.Method.Off {
 		e.Flags &^= FlagMethodEscaped
 		if bytes.IndexByte(text, '\\') >= 0 {
 			e.Flags |= FlagMethodEscaped
 		}
 	}
+}
+
+// numberBefore reads the n bytes of b before end as an integer, if they are digits
+// of one below 10^16 as it is usually written; IDAbsent if they are anything else.
+func numberBefore(b []byte, end, n int) (IDKind, int64) {
+	if end < 16 || n > 16 || b[end-n] == '0' && n > 1 {
+		return IDAbsent, 0
+	}
+	low, high := min(n, 8), n-8
+	w := load64(b, end-8) >> (64 - 8*uint(low)) // without the bytes before the digits
+	if nondigits(w)&(1<<(8*uint(low))-1) != 0 {
+		return IDAbsent, 0
+	}
+	value := eightDigits(w, low)
+	if high > 0 {
+		w = load64(b, end-16) >> (64 - 8*uint(high))
+		if nondigits(w)&(1<<(8*uint(high))-1) != 0 {
+			return IDAbsent, 0
+		}
+		value += tenTo8 * eightDigits(w, high)
+	}
+	return IDInt, value
 }

@@ -72,6 +72,24 @@ func TestSpliceInPlace(t *testing.T) {
 	}
 }
 
+func TestSpliceInPlaceReadsTheNumber(t *testing.T) {
+	ids := []string{`0`, `-0`, `00`, `-1`, `1.5`, `1e3`, `12a4`, `"1"`, `12345678901234567890123`, `9223372036854775807`, `9223372036854775808`}
+	for n, text := 1, "1"; n < 20; n, text = n+1, text+string(rune('0'+(n+1)%10)) {
+		ids = append(ids, text)
+	}
+	for _, frame := range []string{call, `{"id":1,"jsonrpc":"2.0","method":"m"}`, `{"jsonrpc":"2.0","method":"m","id":123456789012}`} {
+		for _, text := range ids {
+			m := own(t, frame)
+			require.True(t, codec.SpliceInPlace(&m, m.Envelope.RawID, []byte(text)))
+			want, _ := codec.ParseID([]byte(text), codec.JSONRPC)
+			require.Equal(t, want.Kind(), m.IDKind, text)
+			n, _ := want.Int()
+			require.Equal(t, n, m.IntID, text)
+			m.Release()
+		}
+	}
+}
+
 func TestSpliceInPlaceOfEveryMember(t *testing.T) {
 	m := own(t, call)
 	for _, step := range []struct {
