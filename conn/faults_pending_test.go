@@ -91,7 +91,7 @@ func TestP04SilentPeerLeavesNothingBehind(t *testing.T) {
 		buf = append(buf, resultFor([]byte(id.String()), "1")+"\n"...)
 	}
 	for i := range calls {
-		buf = append(buf, resultFor(strconv.AppendInt(nil, int64(1<<50+i), 10), "1")+"\n"...)
+		buf = append(buf, resultFor(strconv.AppendInt(nil, int64(1)<<50+int64(i), 10), "1")+"\n"...)
 	}
 	_, err = theirs.Write(buf)
 	require.NoError(t, err)
