@@ -100,8 +100,8 @@ func (b *booth) call(ctx context.Context, r *conn.Inbound) {
 	}
 }
 
-// visit connects a go-sdk client to a booth.
-func visit(t *testing.T, o *mcp.ClientOptions) (*booth, *mcp.ClientSession) {
+// visit connects a go-sdk client to a booth; an empty version is its newest.
+func visit(t *testing.T, o *mcp.ClientOptions, version string) (*booth, *mcp.ClientSession) {
 	t.Helper()
 	b := &booth{held: make(chan string, 10)}
 	ours, theirs := pipes()
@@ -118,7 +118,7 @@ func visit(t *testing.T, o *mcp.ClientOptions) (*booth, *mcp.ClientSession) {
 	close(ready)
 	client := mcp.NewClient(&mcp.Implementation{Name: "visitor", Version: "1"}, o)
 	transport := &mcp.IOTransport{Reader: theirs.ReadCloser, Writer: theirs.WriteCloser}
-	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = session.Close()
@@ -136,7 +136,7 @@ func ask(t *testing.T, session *mcp.ClientSession, name string, args numbered) (
 }
 
 func TestGoSDKClientLists(t *testing.T) {
-	_, session := visit(t, nil)
+	_, session := visit(t, nil, "2025-11-25")
 	require.Equal(t, "booth", session.InitializeResult().ServerInfo.Name)
 	tools, err := session.ListTools(t.Context(), nil)
 	require.NoError(t, err)
@@ -148,7 +148,7 @@ func TestGoSDKClientLists(t *testing.T) {
 
 // A thousand calls at once, answered in the reverse of the order they came in.
 func TestGoSDKClientThousandCalls(t *testing.T) {
-	_, session := visit(t, nil)
+	_, session := visit(t, nil, "2025-11-25")
 	var wg sync.WaitGroup
 	for i := range 1000 {
 		wg.Go(func() {
@@ -173,7 +173,7 @@ func TestGoSDKClientGetsProgress(t *testing.T) {
 				close(all)
 			}
 		},
-	})
+	}, "2025-11-25")
 	params := &mcp.CallToolParams{Name: "steps", Arguments: numbered{N: 20}}
 	params.SetProgressToken("token-1")
 	result, err := session.CallTool(t.Context(), params)
@@ -187,7 +187,7 @@ func TestGoSDKClientGetsProgress(t *testing.T) {
 
 // A cancelled request ends its handler's ctx, and its answer never leaves.
 func TestGoSDKClientCancels(t *testing.T) {
-	b, session := visit(t, nil)
+	b, session := visit(t, nil, "2025-11-25")
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
 	go func() {
