@@ -8,7 +8,7 @@ import (
 func Claims() []claim.Claim {
 	var all []claim.Claim
 	for _, area := range [][]claim.Claim{
-		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(),
+		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), codecClaims(), connClaims(),
 	} {
 		all = append(all, area...)
 	}
@@ -29,5 +29,13 @@ func Roles() map[string]claim.Role {
 		"storm":    stormRole,
 		"lateness": latenessRole,
 		"wake":     wakeRole,
+		"decode":   decodeRole,
+		"encode":   encodeRole,
+		"splice":   spliceRole,
+		"framing":  framingRole,
+		"pool":     poolRole,
+		"stop":     stopRole,
+		"echo":     echoRole,
+		"conn":     connRole,
 	}
 }

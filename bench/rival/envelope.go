@@ -56,7 +56,22 @@ type wireRequest struct {
 // params of a request for the token.
 func DecodeStd(frame []byte, m *Message) error {
 	var w wire
-	if err := json.Unmarshal(frame, &w); err != nil {
+	return w.decode(frame, new(wireMeta), m)
+}
+
+// ReusingStd is DecodeStd as a careful read loop would have it: it decodes into
+// the same buffers again and again, so a message lasts until the next one.
+func ReusingStd() Decoder {
+	w, p := new(wire), new(wireMeta)
+	return func(frame []byte, m *Message) error {
+		*w = wire{ID: w.ID[:0], Params: w.Params[:0], Result: w.Result[:0], Error: w.Error[:0]}
+		p.Meta.Token = p.Meta.Token[:0]
+		return w.decode(frame, p, m)
+	}
+}
+
+func (w *wire) decode(frame []byte, p *wireMeta, m *Message) error {
+	if err := json.Unmarshal(frame, w); err != nil {
 		return err
 	}
 	*m = Message{Method: w.Method, Params: w.Params, Result: w.Result, Error: w.Error}
@@ -64,8 +79,7 @@ func DecodeStd(frame []byte, m *Message) error {
 		return errNoVersion
 	}
 	if len(w.Params) > 0 {
-		var p wireMeta
-		if err := json.Unmarshal(w.Params, &p); err != nil {
+		if err := json.Unmarshal(w.Params, p); err != nil {
 			return err
 		}
 		m.Token = p.Meta.Token
@@ -77,44 +91,18 @@ func DecodeStd(frame []byte, m *Message) error {
 	return err
 }
 
-// ReusingStd is DecodeStd as a careful read loop would have it: it decodes into
-// the same buffers again and again, so a message lasts until the next one.
-func ReusingStd() Decoder {
-	w, p := new(wire), new(wireMeta)
-	return func(frame []byte, m *Message) error {
-		w.Version, w.Method = "", ""
-		w.ID, w.Params, w.Result, w.Error = w.ID[:0], w.Params[:0], w.Result[:0], w.Error[:0]
-		if err := json.Unmarshal(frame, w); err != nil {
-			return err
-		}
-		*m = Message{Method: w.Method, Params: w.Params, Result: w.Result, Error: w.Error}
-		if w.Version != "2.0" {
-			return errNoVersion
-		}
-		if len(w.Params) > 0 {
-			p.Meta.Token = p.Meta.Token[:0]
-			if err := json.Unmarshal(w.Params, p); err != nil {
-				return err
-			}
-			m.Token = p.Meta.Token
-		}
-		var err error
-		if len(w.ID) > 0 {
-			m.ID, err = strconv.ParseInt(string(w.ID), 10, 64)
-		}
-		return err
-	}
-}
-
 // EncodeStd encodes with encoding/json.
 func EncodeStd(id int64, method string, params []byte) ([]byte, error) {
 	return json.Marshal(&wireRequest{"2.0", id, method, params})
 }
 
-// RewriteStd decodes and encodes with encoding/json.
+// RewriteStd decodes as DecodeStd does, and encodes with another id.
 func RewriteStd(frame []byte, id int64) ([]byte, error) {
-	var w wire
-	if err := json.Unmarshal(frame, &w); err != nil {
+	var (
+		w wire
+		m Message
+	)
+	if err := w.decode(frame, new(wireMeta), &m); err != nil {
 		return nil, err
 	}
 	w.ID = strconv.AppendInt(w.ID[:0], id, 10)

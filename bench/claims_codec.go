@@ -1,0 +1,161 @@
+package bench
+
+import (
+	"github.com/correlator-go/correlator/bench/claim"
+	"github.com/correlator-go/correlator/bench/rival"
+)
+
+const codecArea = "codec"
+
+// onSeries makes claims that read one series.
+type onSeries func(*claim.Session) (*claim.Series, error)
+
+func (of onSeries) ratio(a, metricA, b, metricB string) func(*claim.Session) (float64, error) {
+	return func(s *claim.Session) (float64, error) {
+		series, err := of(s)
+		return series.RatioOf(a, metricA, b, metricB), err
+	}
+}
+
+func (of onSeries) median(contender, metric string) func(*claim.Session) (float64, error) {
+	return func(s *claim.Session) (float64, error) {
+		series, err := of(s)
+		return series.Median(metric, contender), err
+	}
+}
+
+func (of onSeries) largest(contender, metric string) func(*claim.Session) (float64, error) {
+	return func(s *claim.Session) (float64, error) {
+		series, err := of(s)
+		return series.Largest(metric, contender), err
+	}
+}
+
+func codecClaims() []claim.Claim {
+	return append(append(decodeClaims(), encodeClaims()...), streamClaims()...)
+}
+
+func decodeClaims() []claim.Claim {
+	names := []string{ourName, stdName, reusingName}
+	if rival.HaveSonic {
+		names = append(names, sonicStdName, sonicDefaultName)
+	}
+	decode := onSeries(func(s *claim.Session) (*claim.Series, error) {
+		var contenders []claim.Contender
+		for _, n := range names {
+			contenders = append(contenders, role(s, n, "decode", n))
+		}
+		return s.Series("decode", contenders...)
+	})
+	demands := map[string]map[string]float64{
+		"A":   {stdName: 22},
+		"B":   {stdName: 8},
+		"C":   {stdName: 12},
+		"mix": {stdName: 7.5, sonicStdName: 1.25},
+	}
+	var all []claim.Claim
+	for _, s := range shapes {
+		all = append(all,
+			claim.Claim{Area: codecArea, Name: "scan " + s.letter, Unit: "ns", Measure: decode.median(ourName, s.letter)},
+			claim.Claim{Area: codecArea, Name: "scan " + s.letter + ": allocations", Bound: claim.AtMost, Demand: 0.001, Unit: "allocs",
+				Measure: decode.largest(ourName, s.letter+" allocs")})
+		for _, n := range names[1:] {
+			c := claim.Claim{Area: codecArea, Name: "scan " + s.letter + ": faster than " + n, Unit: "times",
+				Measure: decode.ratio(n, s.letter, ourName, s.letter)}
+			if demand, ok := demands[s.letter][n]; ok {
+				c.Bound, c.Demand = claim.AtLeast, demand
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func encodeClaims() []claim.Claim {
+	encode := onSeries(func(s *claim.Session) (*claim.Series, error) {
+		return s.Series("encode", role(s, ourName, "encode"))
+	})
+	splice := onSeries(func(s *claim.Session) (*claim.Series, error) {
+		return s.Series("splice", role(s, ourName, "splice"))
+	})
+	all := []claim.Claim{
+		{Area: codecArea, Name: "encode a request of 192 bytes", Unit: "ns", Measure: encode.median(ourName, ourName)},
+		{Area: codecArea, Name: "encode a request: allocations", Bound: claim.AtMost, Demand: 0.001, Unit: "allocs", Measure: encode.largest(ourName, "allocs")},
+		{Area: codecArea, Name: "encode a request: faster than encoding/json", Bound: claim.AtLeast, Demand: 28, Unit: "times",
+			Measure: encode.ratio(ourName, stdName, ourName, ourName)},
+		{Area: codecArea, Name: "encode a request around 1 MiB: against memcpy", Bound: claim.AtLeast, Demand: 0.9, Unit: "of its speed",
+			Measure: encode.ratio(ourName, "memcpy 1 MiB", ourName, ourName+" 1 MiB")},
+	}
+	if rival.HaveSonic {
+		all = append(all, claim.Claim{Area: codecArea, Name: "encode a request: faster than sonic ConfigFastest", Bound: claim.AtLeast, Demand: 5, Unit: "times",
+			Measure: encode.ratio(ourName, sonicFastestName, ourName, ourName)})
+	}
+	for _, size := range []string{"A", "B", "C", "D", "1 MiB"} {
+		rewrite := claim.Claim{Area: codecArea, Name: "scan and splice, copying: " + size + ": faster than encoding/json", Unit: "times",
+			Measure: splice.ratio(ourName, size+" "+stdName, ourName, size)}
+		if size != "D" && size != "1 MiB" {
+			rewrite.Bound, rewrite.Demand = claim.AtLeast, 18
+		}
+		all = append(all, claim.Claim{Area: codecArea, Name: "splice an id in place: " + size, Bound: claim.AtMost, Demand: 25, Unit: "ns",
+			Measure: splice.median(ourName, size+" in place")}, rewrite)
+	}
+	return all
+}
+
+func streamClaims() []claim.Claim {
+	framing := onSeries(func(s *claim.Session) (*claim.Series, error) {
+		return s.Series("framing", role(s, ourName, "framing"))
+	})
+	pool := onSeries(func(s *claim.Session) (*claim.Series, error) {
+		return s.Series("pool", role(s, ourName, "pool"))
+	})
+	stop := onSeries(func(s *claim.Session) (*claim.Series, error) {
+		contenders := []claim.Contender{role(s, ourName, "stop", ourName)}
+		if rival.HaveSonic {
+			contenders = append(contenders, role(s, "sonic.Valid", "stop", "sonic.Valid"))
+		}
+		return s.SeriesOf("stop the world", 3, contenders...)
+	})
+	// Copying the frame hides what the pool costs, so it is taken off on both sides.
+	net := func(size, a, b string) func(*claim.Session) (float64, error) {
+		return func(s *claim.Session) (float64, error) {
+			series, err := pool(s)
+			return series.Compute(func(round map[string]claim.Values) float64 {
+				v := round[ourName]
+				bare := v[size+" copy"]
+				return (v[size+" "+a] - bare) / (v[size+" "+b] - bare)
+			}), err
+		}
+	}
+	line := func(rival string) func(*claim.Session) (float64, error) {
+		return framing.ratio(ourName, rival, ourName, "line")
+	}
+	all := []claim.Claim{
+		{Area: codecArea, Name: "cut a line, mixed frames", Unit: "ns", Measure: framing.median(ourName, "line")},
+		{Area: codecArea, Name: "cut a line: allocations", Bound: claim.AtMost, Demand: 0.001, Unit: "allocs", Measure: framing.largest(ourName, "line allocs")},
+		{Area: codecArea, Name: "cut a line: against bufio.ReadSlice", Bound: claim.AtMost, Demand: 1.3, Unit: "of its time",
+			Measure: framing.ratio(ourName, "line", ourName, "ReadSlice")},
+		{Area: codecArea, Name: "cut a line: faster than ReadBytes", Bound: claim.AtLeast, Demand: 4, Unit: "times", Measure: line("ReadBytes")},
+		{Area: codecArea, Name: "cut a line: faster than json.Decoder", Bound: claim.AtLeast, Demand: 65, Unit: "times", Measure: line("json.Decoder")},
+		{Area: codecArea, Name: "cut by a length of 4 bytes: faster than bufio and ReadFull", Bound: claim.AtLeast, Demand: 7, Unit: "times",
+			Measure: framing.ratio(ourName, "ReadFull", ourName, "length")},
+		{Area: codecArea, Name: "read and scan a line, mixed frames", Unit: "ns", Measure: framing.median(ourName, "scanned")},
+		{Area: codecArea, Name: "read, scan, retain and release a line", Unit: "ns", Measure: framing.median(ourName, "retained")},
+		{Area: codecArea, Name: "read and scan a line: allocations", Bound: claim.AtMost, Demand: 0.001, Unit: "allocs", Measure: framing.largest(ourName, "scanned allocs")},
+		{Area: codecArea, Name: "read and scan a line: faster than json.Decoder and encoding/json", Unit: "times",
+			Measure: framing.ratio(ourName, "decoder decoded", ourName, "scanned")},
+		{Area: codecArea, Name: "pool, small frames: faster than bytebufferpool", Bound: claim.AtLeast, Demand: 5, Unit: "times",
+			Measure: net("small", "bytebufferpool", "ours")},
+		{Area: codecArea, Name: "pool, small frames: against sync.Pool", Bound: claim.AtMost, Demand: 1.3, Unit: "of its time",
+			Measure: net("small", "ours", "sync.Pool")},
+		{Area: codecArea, Name: "pool, 1 % of 1 MiB: faster than bytebufferpool", Bound: claim.AtLeast, Demand: 10, Unit: "times",
+			Measure: net("1% 1 MiB", "bytebufferpool", "ours")},
+		{Area: codecArea, Name: "pool, 1 % of 1 MiB, copying included: against sync.Pool", Bound: claim.AtMost, Demand: 1.3, Unit: "of its time",
+			Measure: pool.ratio(ourName, "1% 1 MiB ours", ourName, "1% 1 MiB sync.Pool")},
+		{Area: codecArea, Name: "a frame of 64 MiB is scanned: the world stops within", Bound: claim.AtMost, Demand: 5e6, Unit: "ns", Measure: stop.median(ourName, "ns")},
+	}
+	if rival.HaveSonic {
+		all = append(all, claim.Claim{Area: codecArea, Name: "sonic.Valid looks at it: the world stops within", Unit: "ns", Measure: stop.median("sonic.Valid", "ns")})
+	}
+	return all
+}

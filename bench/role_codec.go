@@ -1,0 +1,195 @@
+package bench
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/correlator-go/correlator/bench/claim"
+	"github.com/correlator-go/correlator/bench/rival"
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/internal/frameset"
+)
+
+// The names of the codecs.
+const (
+	ourName          = "codec"
+	stdName          = "encoding/json"
+	reusingName      = "encoding/json, reused buffers"
+	sonicStdName     = "sonic ConfigStd"
+	sonicDefaultName = "sonic ConfigDefault"
+	sonicFastestName = "sonic ConfigFastest"
+)
+
+const codecTime = 60 * time.Millisecond
+
+// each measures op, which works through a set of so many frames, in nanoseconds a
+// frame.
+func each(frames int, op func()) float64 {
+	op() // JIT compilers, pools
+	return timed(1, codecTime, func(_ int, stop *atomic.Bool) (ops int) {
+		for !stop.Load() {
+			op()
+			ops += frames
+		}
+		return ops
+	})
+}
+
+// allocations counts the allocations of op a frame.
+func allocations(frames int, op func()) float64 {
+	const runs = 20
+	op()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range runs {
+		op()
+	}
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / float64(runs*frames)
+}
+
+// decoding returns a function that decodes a whole set.
+func decoding(name string, frames [][]byte) func() {
+	if name == ourName {
+		return func() {
+			var e codec.Envelope
+			for _, f := range frames {
+				if err := codec.Scan(f, &e, codec.ScanOptions{}); err != nil {
+					panic(err)
+				}
+			}
+		}
+	}
+	decode := map[string]rival.Decoder{
+		stdName: rival.DecodeStd, reusingName: rival.ReusingStd(),
+		sonicStdName: rival.SonicStd(), sonicDefaultName: rival.SonicDefault(),
+	}[name]
+	if decode == nil {
+		return nil
+	}
+	return func() {
+		var m rival.Message
+		for _, f := range frames {
+			if err := decode(f, &m); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+// decodeRole decodes rotating sets of all shapes with one codec.
+func decodeRole(args []string) (claim.Values, error) {
+	v := claim.Values{}
+	for _, s := range shapes {
+		set := frames(s.shape)
+		op := decoding(args[0], set)
+		if op == nil {
+			return nil, fmt.Errorf("no codec %q here", args[0])
+		}
+		v[s.letter] = each(len(set), op)
+		v[s.letter+" allocs"] = allocations(len(set), op)
+	}
+	return v, nil
+}
+
+// encodeRole encodes requests around params of 192 bytes and of 1 MiB.
+func encodeRole([]string) (claim.Values, error) {
+	small := make([][]byte, frameset.Rotation)
+	for i := range small {
+		small[i] = fmt.Appendf(nil, `{"name":"search","arguments":{"query":"q%0150d"}}`, i)
+	}
+	large := [][]byte{frameset.Make(frameset.Base64, 1, 1)[0]}
+	var buf []byte
+	var id int64
+	ours := func(set [][]byte) func() {
+		return func() {
+			for _, p := range set {
+				id++
+				buf = codec.AppendRequest(buf[:0], codec.IntID(id), method, p)
+			}
+		}
+	}
+	with := func(encode rival.Encoder) func() {
+		return func() {
+			for _, p := range small {
+				id++
+				b, err := encode(id, method, p)
+				if err != nil {
+					panic(err)
+				}
+				buf = b
+			}
+		}
+	}
+	// memcpy to where params land in a frame: alignment counts.
+	target := make([]byte, len(large[0])+64)
+	place := target[len(codec.AppendRequest(nil, codec.IntID(1<<20), method, []byte{}))-1:]
+	return claim.Values{
+		ourName:            each(len(small), ours(small)),
+		"allocs":           allocations(len(small), ours(small)),
+		stdName:            each(len(small), with(rival.EncodeStd)),
+		sonicFastestName:   each(len(small), with(rival.EncodeSonic)),
+		ourName + " 1 MiB": each(1, ours(large)),
+		"memcpy 1 MiB":     each(1, func() { copy(place, large[0]) }),
+	}, nil
+}
+
+// spliceRole gives frames another id.
+func spliceRole([]string) (claim.Values, error) {
+	v := claim.Values{}
+	for _, s := range []struct {
+		name  string
+		shape frameset.Shape
+		n     int
+	}{{"A", frameset.Response, frameset.Rotation}, {"B", frameset.Request, frameset.Rotation},
+		{"C", frameset.Text, frameset.Rotation}, {"D", frameset.Nested, frameset.Rotation}, {"1 MiB", frameset.Prose, 8}} {
+		set := frameset.Make(s.shape, 1, s.n)
+		v[s.name+" in place"] = spliceInPlace(set)
+		var buf, id []byte
+		n := int64(1 << 40)
+		v[s.name] = each(len(set), func() {
+			var e codec.Envelope
+			for _, f := range set {
+				if err := codec.Scan(f, &e, codec.ScanOptions{}); err != nil {
+					panic(err)
+				}
+				n++
+				id = codec.IntID(n).Append(id[:0])
+				buf = codec.AppendSplice(buf[:0], f, codec.Edit{Span: e.RawID, Text: id})
+			}
+		})
+		v[s.name+" "+stdName] = each(len(set), func() {
+			for _, f := range set {
+				n++
+				b, err := rival.RewriteStd(f, n)
+				if err != nil {
+					panic(err)
+				}
+				buf = b
+			}
+		})
+	}
+	return v, nil
+}
+
+// spliceInPlace gives the ids of retained messages more and fewer digits in turn.
+func spliceInPlace(set [][]byte) float64 {
+	messages := make([]codec.Message, len(set))
+	for i, f := range set {
+		messages[i] = must(codec.Parse(f, codec.ScanOptions{}))
+		messages[i].Retain()
+	}
+	ids := [2][]byte{[]byte("123456789"), []byte("98765432101234")}
+	turn := 0
+	return each(len(set), func() {
+		turn++
+		for i := range messages {
+			m := &messages[i]
+			if !codec.SpliceInPlace(m, m.Envelope.RawID, ids[turn&1]) {
+				panic("bench: no room to splice in place")
+			}
+		}
+	})
+}

@@ -1,0 +1,226 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/correlator-go/correlator/bench/claim"
+	"github.com/correlator-go/correlator/bench/rival"
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/echo"
+)
+
+const echoMethod = "echo"
+
+// echoRole serves connections on a unix socket, whose path it prints, until its
+// standard input ends.
+func echoRole([]string) (claim.Values, error) {
+	dir, err := os.MkdirTemp("", "echo")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		return nil, err
+	}
+	fmt.Println(l.Addr())
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _ = echo.Serve(c, echo.Options{}) }()
+		}
+	}()
+	_, err = io.Copy(io.Discard, bufio.NewReader(os.Stdin))
+	return nil, errors.Join(err, l.Close())
+}
+
+// counted counts the write calls of a connection.
+type counted struct {
+	net.Conn
+	writes atomic.Int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(p)
+}
+
+// traffic is how a contender keeps calls in flight: it runs callers until stop and
+// returns how many calls ended well.
+type traffic func(callers int, stop *atomic.Bool) (calls int64, err error)
+
+// connRole keeps calls in flight over a connection to the echo server and measures
+// the rate. Its arguments: floor, blocking or callbacks; the server's address; the
+// number in flight; the bytes of a payload; the time.
+func connRole(args []string) (claim.Values, error) {
+	if len(args) != 5 {
+		return nil, fmt.Errorf("bad arguments: %q", args)
+	}
+	callers, err := strconv.Atoi(args[2])
+	if err != nil {
+		return nil, err
+	}
+	size, err := strconv.Atoi(args[3])
+	if err != nil {
+		return nil, err
+	}
+	d, err := time.ParseDuration(args[4])
+	if err != nil {
+		return nil, err
+	}
+	c, err := net.Dial("unix", args[1])
+	if err != nil {
+		return nil, err
+	}
+	stream := &counted{Conn: c}
+	defer stream.Close()
+	params := []byte(`"` + strings.Repeat("x", size-2) + `"`)
+	var run traffic
+	switch args[0] {
+	case floorName:
+		run = floorTraffic(stream, callers, params)
+	case blockingName:
+		run = blockingTraffic(must(conn.New(stream, connOptions())), params)
+	case callbacksConnName:
+		run = callbackTraffic(must(conn.New(stream, connOptions())), params)
+	default:
+		return nil, fmt.Errorf("no traffic %q", args[0])
+	}
+	if _, _, err := rate(run, callers, d/5); err != nil {
+		return nil, err
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	writes := stream.writes.Load()
+	perSecond, calls, err := rate(run, callers, d)
+	writes = stream.writes.Load() - writes
+	runtime.ReadMemStats(&after)
+	return claim.Values{
+		"calls/s": perSecond,
+		"allocs":  float64(after.Mallocs-before.Mallocs) / calls,
+		"writes":  float64(writes) / calls,
+	}, err
+}
+
+func connOptions() conn.Options { return conn.Options{MaxPending: 1 << 15} }
+
+func rate(run traffic, callers int, d time.Duration) (perSecond, calls float64, err error) {
+	var stop atomic.Bool
+	timer := time.AfterFunc(d, func() { stop.Store(true) })
+	defer timer.Stop()
+	began := time.Now()
+	n, err := run(callers, &stop)
+	return float64(n) / time.Since(began).Seconds(), float64(n), err
+}
+
+// blocking runs callers that call one after the other.
+func blocking(callers int, stop *atomic.Bool, caller func() (call func() error)) (int64, error) {
+	var (
+		calls  atomic.Int64
+		failed atomic.Pointer[error]
+		wg     sync.WaitGroup
+	)
+	for range callers {
+		wg.Go(func() {
+			call := caller()
+			n := int64(0)
+			for ; !stop.Load(); n++ {
+				if err := call(); err != nil {
+					why := err // escapes only here
+					failed.Store(&why)
+					break
+				}
+			}
+			calls.Add(n)
+		})
+	}
+	wg.Wait()
+	if err := failed.Load(); err != nil {
+		return 0, *err
+	}
+	return calls.Load(), nil
+}
+
+func floorTraffic(stream net.Conn, callers int, params []byte) traffic {
+	f := rival.NewFloor(stream, callers)
+	frame := append(codec.AppendRequest(nil, codec.IntID(1<<40), echoMethod, params), '\n')
+	return func(callers int, stop *atomic.Bool) (int64, error) {
+		return blocking(callers, stop, func() func() error {
+			c := rival.NewFloorCaller()
+			return func() error { return f.Call(c, frame) }
+		})
+	}
+}
+
+func blockingTraffic(c *conn.Conn, params []byte) traffic {
+	ctx := context.Background()
+	o := conn.CallOptions{Timeout: timeout}
+	return func(callers int, stop *atomic.Bool) (int64, error) {
+		return blocking(callers, stop, func() func() error {
+			return func() error {
+				_, err := c.Call(ctx, echoMethod, params, o)
+				return err
+			}
+		})
+	}
+}
+
+// callbackTraffic starts the next call from the callback of the one before.
+func callbackTraffic(c *conn.Conn, params []byte) traffic {
+	ctx := context.Background()
+	o := conn.CallOptions{Timeout: timeout, NoWait: true}
+	return func(inFlight int, stop *atomic.Bool) (int64, error) {
+		var (
+			calls  atomic.Int64
+			failed atomic.Pointer[error]
+			wg     sync.WaitGroup
+			next   func(conn.Outcome)
+		)
+		start := func() {
+			if _, err := c.Start(ctx, echoMethod, params, o, next); err != nil {
+				failed.Store(&err)
+				wg.Done()
+			}
+		}
+		next = func(out conn.Outcome) {
+			switch {
+			case out.Err != nil:
+				failed.Store(&out.Err)
+				wg.Done()
+			case stop.Load():
+				calls.Add(1)
+				wg.Done()
+			default:
+				calls.Add(1)
+				start()
+			}
+		}
+		wg.Add(inFlight)
+		for range inFlight {
+			start()
+		}
+		wg.Wait()
+		if err := failed.Load(); err != nil {
+			return 0, *err
+		}
+		return calls.Load(), nil
+	}
+}

@@ -1,0 +1,181 @@
+package bench
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/bytebufferpool"
+
+	"github.com/correlator-go/correlator/bench/claim"
+	"github.com/correlator-go/correlator/bench/rival"
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/internal/frameset"
+)
+
+// framingRole cuts a stream of mixed frames in every way there is.
+func framingRole([]string) (claim.Values, error) {
+	const n = 1000
+	times := func(f func() error) func() {
+		return func() {
+			for range n {
+				if err := f(); err != nil {
+					panic(err)
+				}
+			}
+		}
+	}
+	ours := codec.NewReader(lines(), codec.ReaderOptions{})
+	next := times(func() error { _, err := ours.Next(); return err })
+	read := codec.NewReader(lines(), codec.ReaderOptions{})
+	var m codec.Message
+	retained := codec.NewReader(lines(), codec.ReaderOptions{})
+	length := codec.NewReader(headed(), codec.ReaderOptions{Framer: codec.LengthFramer{}})
+	slice, bytes := bufio.NewReaderSize(lines(), readSize), bufio.NewReaderSize(lines(), readSize)
+	decoder, std := json.NewDecoder(lines()), json.NewDecoder(lines())
+	full := bufio.NewReaderSize(headed(), readSize)
+	var raw json.RawMessage
+	var decoded rival.Message
+	return claim.Values{
+		"line":           each(n, next),
+		"line allocs":    allocations(n, next),
+		"scanned":        each(n, times(func() error { return read.ReadMessage(&m) })),
+		"scanned allocs": allocations(n, times(func() error { return read.ReadMessage(&m) })),
+		"retained":       each(n, times(func() error { err := retained.ReadMessage(&m); m.Retain(); m.Release(); return err })),
+		"ReadSlice":      each(n, times(func() error { _, err := slice.ReadSlice('\n'); return err })),
+		"ReadBytes":      each(n, times(func() error { _, err := bytes.ReadBytes('\n'); return err })),
+		"json.Decoder":   each(n, times(func() error { return decoder.Decode(&raw) })),
+		"decoder decoded": each(n, times(func() error {
+			if err := std.Decode(&raw); err != nil {
+				return err
+			}
+			return rival.DecodeStd(raw, &decoded)
+		})),
+		"length": each(n, times(func() error { _, err := length.Next(); return err })),
+		"ReadFull": each(n, times(func() error {
+			var header [4]byte
+			if _, err := io.ReadFull(full, header[:]); err != nil {
+				return err
+			}
+			_, err := io.ReadFull(full, make([]byte, binary.BigEndian.Uint32(header[:])))
+			return err
+		})),
+	}, nil
+}
+
+// poolRole keeps copies of frames in pooled buffers and gives them back, on two
+// goroutines: ours by Retain and Release, and the same with the pools of others.
+// What copying alone takes is measured too, since it hides the pools.
+func poolRole([]string) (claim.Values, error) {
+	v := claim.Values{}
+	small := frameset.Make(frameset.Response, 1, frameset.Rotation)
+	some := append(frameset.Make(frameset.Mix, 1, 99), frameset.Make(frameset.Base64, 1, 1)...)
+	rand.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+	for name, set := range map[string][][]byte{"small": small, "1% 1 MiB": some} {
+		largest := 0
+		for _, f := range set {
+			largest = max(largest, len(f))
+		}
+		messages := make([]codec.Message, len(set))
+		for i, f := range set {
+			messages[i] = must(codec.Parse(f, codec.ScanOptions{}))
+		}
+		var bbp bytebufferpool.Pool
+		std := sync.Pool{New: func() any { return new([]byte) }}
+		twice := func(op func(scratch []byte)) float64 {
+			return timed(2, 2*codecTime, func(_ int, stop *atomic.Bool) (ops int) {
+				scratch := make([]byte, largest)
+				for ; !stop.Load(); ops += len(set) {
+					op(scratch)
+				}
+				return ops
+			})
+		}
+		v[name+" copy"] = twice(func(scratch []byte) {
+			for _, f := range set {
+				copy(scratch, f)
+			}
+		})
+		v[name+" ours"] = twice(func([]byte) {
+			for i := range messages {
+				m := messages[i]
+				m.Retain()
+				m.Release()
+			}
+		})
+		v[name+" bytebufferpool"] = twice(func([]byte) {
+			for _, f := range set {
+				b := bbp.Get()
+				b.B = append(b.B, f...)
+				bbp.Put(b)
+			}
+		})
+		v[name+" sync.Pool"] = twice(func([]byte) {
+			for _, f := range set {
+				b := std.Get().(*[]byte)
+				*b = append((*b)[:0], f...)
+				std.Put(b)
+			}
+		})
+	}
+	return v, nil
+}
+
+// stopRole scans a frame of 64 MiB over and over while another goroutine stops the
+// world, and measures how long the longest stop took.
+func stopRole(args []string) (claim.Values, error) {
+	var frame []byte
+	frame = append(frame, `{"jsonrpc":"2.0","id":1,"result":[`...)
+	for i, f := 0, frameset.Make(frameset.Objects, 1, 8); len(frame) < 64<<20; i++ {
+		if i > 0 {
+			frame = append(frame, ',')
+		}
+		frame = append(frame, f[i%len(f)]...)
+	}
+	frame = append(frame, `]}`...)
+	scan := func() bool {
+		var e codec.Envelope
+		return codec.Scan(frame, &e, codec.ScanOptions{}) == nil
+	}
+	switch args[0] {
+	case ourName:
+	case "sonic.Valid":
+		scan = func() bool { return rival.ValidSonic(frame) }
+	default:
+		return nil, fmt.Errorf("no codec %q", args[0])
+	}
+	var (
+		stop atomic.Bool
+		bad  atomic.Bool
+		wg   sync.WaitGroup
+	)
+	wg.Go(func() {
+		for !stop.Load() {
+			if !scan() {
+				bad.Store(true)
+				return
+			}
+		}
+	})
+	longest := time.Duration(0)
+	var m runtime.MemStats
+	for range 20 {
+		time.Sleep(7 * time.Millisecond)
+		began := time.Now()
+		runtime.ReadMemStats(&m) // stops the world
+		longest = max(longest, time.Since(began))
+	}
+	stop.Store(true)
+	wg.Wait()
+	if bad.Load() {
+		return nil, fmt.Errorf("%s refuses the frame", args[0])
+	}
+	return claim.Values{"ns": float64(longest)}, nil
+}
