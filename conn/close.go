@@ -144,6 +144,9 @@ func (c *Conn) end(why error, how ending) {
 		case <-c.readOver:
 			why = c.readErr
 		case <-limit.C:
+			if x, ok := c.stream.(explainer); ok {
+				why = x.explain(why)
+			}
 		}
 	}
 	if how != endByPeer {

@@ -25,7 +25,8 @@ import (
 // On Unix the child leads a process group of its own, and what is left of that
 // group is killed once the child is dead; a helper that shall outlive it must
 // leave the group (setsid). Elsewhere there is no SIGTERM and no group: the
-// process alone is killed after Grace.
+// process alone is killed after Grace, and a process that it left behind with
+// its standard output open can keep the connection from ending.
 //
 // A failed start is a *SpawnError, a refused option an error of New's; nothing
 // is left running then.

@@ -139,6 +139,15 @@ var parts = map[string]func(args []string){
 		fmt.Fprintln(life, "told to end")
 	},
 
+	// deaf closes its input and lives on until it gets SIGTERM.
+	"deaf": func(args []string) {
+		terms := make(chan os.Signal, 1)
+		signal.Notify(terms, syscall.SIGTERM)
+		_ = os.Stdin.Close()
+		dialTest(args[0], "deaf")
+		<-terms
+	},
+
 	// stubborn does not even mind SIGTERM. It has a child of its own in the
 	// same process group that holds the socket open as well.
 	"stubborn": func(args []string) {

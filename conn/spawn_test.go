@@ -59,6 +59,20 @@ func TestSpawnClosedByManyAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
+// A callback runs on the reader, which then cannot read the child's last words;
+// it may close the connection all the same.
+func TestSpawnClosedFromACallback(t *testing.T) {
+	nothingLeft(t)
+	command := part("echo")
+	command.Drain = time.Millisecond
+	c := spawn(t, command, conn.Options{})
+	closed := make(chan error, 1)
+	_, err := c.Start(t.Context(), "echo", []byte(`1`), conn.CallOptions{}, func(conn.Outcome) { closed <- c.Close() })
+	require.NoError(t, err)
+	require.NoError(t, <-closed)
+	<-c.Done()
+}
+
 // The answers to what is in flight when Close begins still count: this child
 // gives none before its input ends.
 func TestCloseTakesLastAnswers(t *testing.T) {

@@ -59,6 +59,20 @@ func TestL08OutputEndsProcessLives(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
+// A child that closes its input is as good as gone, and calls say so.
+func TestChildStopsReading(t *testing.T) {
+	nothingLeft(t)
+	address, next := lives(t)
+	command := part("deaf", address)
+	command.Grace = -1
+	c := spawn(t, command, conn.Options{CloseTimeout: time.Millisecond})
+	next()
+	_, err := c.Call(t.Context(), "m", nil, conn.CallOptions{Timeout: engine.NoTimeout})
+	gone, ok := errors.AsType[*conn.PeerGone](err)
+	require.True(t, ok, "%v", err)
+	require.ErrorIs(t, gone, syscall.EPIPE)
+}
+
 // Close goes from the end of input over SIGTERM to SIGKILL, each after its
 // grace, and takes the whole process group along.
 func TestCloseKillsTheGroup(t *testing.T) {

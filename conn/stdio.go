@@ -11,8 +11,9 @@ import (
 // program may touch those two. Requests go to Options.Handler.
 //
 // When the peer closes standard input, or goes, the connection ends by itself:
-// Done is closed once the answers still being made were written. A server
-// serves until then and returns from main:
+// Done is closed once the answers still being made were written, after
+// Options.CloseTimeout at the latest. A server serves until then and returns
+// from main:
 //
 //	c, err := conn.Stdio(conn.Options{Handler: handler})
 //	if err != nil { … }
