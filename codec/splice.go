@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"math"
 	"slices"
 )
 
@@ -59,7 +60,7 @@ func AppendSplice(dst, frame []byte, edits ...Edit) []byte {
 // quotes. A Span that the replaced part contained is absent afterwards.
 func SpliceInPlace(m *Message, s Span, text []byte) bool {
 	c := m.chunk
-	if c == nil || !s.Present() || uint64(s.End) > uint64(len(m.frame)) || !c.sole() {
+	if c == nil || !s.Present() || uint64(s.End) > uint64(len(m.frame)) || len(c.b) > math.MaxInt32 || !c.sole() {
 		return false
 	}
 	by := len(text) - s.Len()
@@ -84,35 +85,50 @@ func SpliceInPlace(m *Message, s Span, text []byte) bool {
 	e := &m.Envelope
 	switch {
 	case s == e.RawID:
-		e.shift(s.End, uint32(by))
+		e.shift(s.End, by)
 		e.IDKind, e.IntID = numberBefore(c.b, to+int(e.RawID.End), len(text))
 		if e.IDKind == IDAbsent {
 			id, _ := ParseID(e.RawID.Of(frame), JSONRPC)
 			e.IDKind, e.IntID = id.Kind(), id.num
 		}
 	case s == e.Token || s == e.Progress || s == e.RequestID || s == e.Name || s == e.Subscription:
-		e.shift(s.End, uint32(by))
+		e.shift(s.End, by)
 	default:
 		e.forgetInside(s)
-		e.shift(s.End, uint32(by))
+		e.shift(s.End, by)
 		e.replaced(s, text)
 	}
 	return true
 }
 
 // shift corrects every offset from end on, where the frame became longer by the
-// given bytes (modulo 2^32, so it may have become shorter). An absent span stays
-// absent. No branch depends on where the members stand.
-func (e *Envelope) shift(end, by uint32) {
-	for _, p := range [...]*Span{&e.RawID, &e.Method, &e.Params, &e.Result, &e.Error,
-		&e.Token, &e.Progress, &e.RequestID, &e.Name, &e.Subscription} {
-		p.Off += by & fromOn(end, p.Off)
-		p.End += by & fromOn(end, p.End)
-	}
+// given bytes (or shorter). An absent span stays absent. No branch depends on
+// where the members stand.
+func (e *Envelope) shift(end uint32, by int) {
+	ends := uint64(end) | uint64(end)<<32
+	more, less := uint64(max(by, 0)), uint64(max(-by, 0))
+	e.RawID.shift(ends, more, less)
+	e.Method.shift(ends, more, less)
+	e.Params.shift(ends, more, less)
+	e.Result.shift(ends, more, less)
+	e.Error.shift(ends, more, less)
+	e.Token.shift(ends, more, less)
+	e.Progress.shift(ends, more, less)
+	e.RequestID.shift(ends, more, less)
+	e.Name.shift(ends, more, less)
+	e.Subscription.shift(ends, more, less)
 }
 
-// fromOn is all ones if x >= end, else 0. end is not 0.
-func fromOn(end, x uint32) uint32 { return uint32((uint64(end) - 1 - uint64(x)) >> 32) }
+// shift does both offsets at once, as the halves of a word. They are below 2^31,
+// so the top bit of a half that was set stays set where the offset is not below
+// the end that is taken from it.
+func (s *Span) shift(ends, more, less uint64) {
+	const tops = 1<<31 | 1<<63
+	w := uint64(s.Off) | uint64(s.End)<<32
+	from := ((w | tops) - ends) & tops >> 31
+	w += from*more - from*less
+	s.Off, s.End = uint32(w), uint32(w>>32)
+}
 
 // forgetInside makes the spans absent that lie in s, which is about to be
 // replaced, and are not s itself.
