@@ -17,7 +17,7 @@ func (s *scanner) version(b []byte, i int) (int, problem) {
 // number is noted only once something stands behind it, so that a frame that is
 // cut in its digits never shows a shorter one.
 func (s *scanner) id(b []byte, i int) (int, problem) {
-	if end := s.shortID(b, i); end > 0 {
+	if end := s.plainID(b, i); end > 0 {
 		return end, fine
 	}
 	e, start := s.e, i
@@ -37,17 +37,30 @@ func (s *scanner) id(b []byte, i int) (int, problem) {
 	return i, fine
 }
 
-// shortID notes an id of one to seven digits, the usual kind, and returns the
-// index behind it; 0 for any other.
-func (s *scanner) shortID(b []byte, i int) int {
+// plainID notes an id of one to sixteen digits, the usual kind, and returns the
+// index behind it; 0 for any other. Ids that this module mints, of 52 bits, are
+// among them.
+func (s *scanner) plainID(b []byte, i int) int {
 	w := window(b, i)
 	n := firstMark(nondigits(w))
-	if end := i + n; uint(n-1) < 7 && end < len(b) && (b[end] == ',' || b[end] == '}') && (n == 1 || b[i] != '0') {
-		s.e.IntID, s.e.IDKind, s.e.RawID = eightDigits(w, n), IDInt, Span{uint32(i), uint32(end)}
+	if n == 0 {
+		return 0
+	}
+	end, id := i+n, eightDigits(w, n)
+	if n == 8 && end < len(b) {
+		w = window(b, end)
+		if m := firstMark(nondigits(w)); m > 0 {
+			end, id = end+m, id*tens[m]+eightDigits(w, m)
+		}
+	}
+	if end < len(b) && (b[end] == ',' || b[end] == '}') && (b[i] != '0' || n == 1) {
+		s.e.IntID, s.e.IDKind, s.e.RawID = id, IDInt, Span{uint32(i), uint32(end)}
 		return end
 	}
 	return 0
 }
+
+var tens = [9]int64{1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000}
 
 // eightDigits is the value of the n digits, 1 to 8, that w begins with: moved to
 // the end of the word, where the bytes before them count as zeros, and added up

@@ -34,7 +34,7 @@ const (
 func (s *scanner) envelope(b []byte, i int) (int, problem) {
 	if i+32 < len(b) && load64(b, i) == opening0 && load64(b, i+8) == opening1 && load64(b, i+13) == opening2 {
 		const behind = len(`"jsonrpc":"2.0","id":`)
-		if end := s.shortID(b, i+behind); end > 0 && b[end] == ',' {
+		if end := s.plainID(b, i+behind); end > 0 && b[end] == ',' {
 			return s.envelopeMembers(b, end+1, sawVersion|sawID)
 		}
 	}
