@@ -5,27 +5,28 @@ import (
 	"time"
 )
 
-// coarse is what a timer may be late by. The runtime's timers wake an idle
-// process up to a millisecond late, since its poller counts in milliseconds.
-const coarse = 1500 * time.Microsecond
-
-// pause waits until d has passed, ctx ends or wake is told. The last stretch of
-// a wait, if Sleep is set, ends only with the time.
+// pause waits until d has passed, ctx ends or wake is told. The runtime's timers
+// wake an idle process up to a millisecond late, since its poller counts in
+// whole ones; so if Sleep is set, a timer waits for the whole milliseconds and
+// Sleep for the rest, which only the time ends. One goroutine of a run pauses.
 func (s *state) pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
 	if d <= 0 {
 		return
 	}
 	if s.Sleep != nil {
-		if d <= coarse {
+		if d < time.Millisecond {
 			s.Sleep(d)
 			return
 		}
-		d -= coarse
+		d = d.Truncate(time.Millisecond)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+	if s.timer == nil {
+		s.timer = time.NewTimer(d)
+	} else {
+		s.timer.Reset(d)
+	}
 	select {
-	case <-timer.C:
+	case <-s.timer.C:
 	case <-wake:
 	case <-ctx.Done():
 	}

@@ -10,6 +10,10 @@ import (
 	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
+// stalledAfter is how long handing over a batch takes when it waits for a peer
+// that does not read; what takes less was held up by the scheduler.
+const stalledAfter = 10 * time.Millisecond
+
 // pump sends and records in the modes Batch and Callback. Its methods are for
 // one goroutine, save settle, which the connection calls.
 type pump struct {
@@ -161,8 +165,8 @@ func (p *pump) send(ctx context.Context) error {
 	p.countSent(int64(accepted), measured)
 	p.out += int64(accepted)
 	p.free = append(p.free, p.due[accepted:]...)
-	if now := p.now(); now-p.slots[p.due[0]].Sent > BehindAfter {
-		p.fullUntil = now // the connection took its time: a peer that does not read
+	if now := p.now(); now-p.slots[p.due[0]].Sent > stalledAfter {
+		p.fullUntil = now
 	}
 	return err
 }

@@ -19,6 +19,7 @@ type state struct {
 	start time.Time
 	tally *tally.Tally
 	call  conn.CallOptions
+	timer *time.Timer // pause's
 
 	// Sums over the whole run, warm-up included, except where they say so.
 	// Written by whoever sends and records, read by the sampler.

@@ -140,7 +140,7 @@ func (d *Document) costs(p *printer) {
 	if d.Config.InProcess {
 		cpu += " (client and echo)"
 	}
-	p.line("cost a call", "CPU %s; allocs %s, heap %s B; bytes %s out, %s in; write calls %s; %d collections in all",
+	p.line("cost a call", "CPU %s; allocs %s, heap %s B; bytes %s out, %s in; write calls %s; GC cycles %d",
 		cpu, small(c.Allocs), small(c.Heap), small(c.BytesOut), small(c.BytesIn), small(c.Writes), c.GC)
 }
 
