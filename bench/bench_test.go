@@ -3,32 +3,82 @@ package bench
 import (
 	"fmt"
 	"testing"
+
+	"github.com/correlator-go/correlator/bench/rival"
+	"github.com/correlator-go/correlator/codec"
+)
+
+var (
+	ourTables = []string{engineName, callbacksName, stringsName, noDeadlineName, alternatingName}
+	rivals    = []string{naiveName, goSDKName, cardName, cardPooledName}
 )
 
 // BenchmarkEngine is the workloads of the check program on our tables.
-func BenchmarkEngine(b *testing.B) {
-	for _, name := range []string{engineName, callbacksName, stringsName, noDeadlineName, alternatingName} {
-		b.Run(name, func(b *testing.B) { benchmarkWindow(b, name) })
-	}
-}
+func BenchmarkEngine(b *testing.B) { benchmarkTables(b, ourTables) }
 
 // BenchmarkRival is the same on the rivals'.
-func BenchmarkRival(b *testing.B) {
-	for _, name := range []string{naiveName, goSDKName, cardName, cardPooledName} {
-		b.Run(name, func(b *testing.B) { benchmarkWindow(b, name) })
+func BenchmarkRival(b *testing.B) { benchmarkTables(b, rivals) }
+
+func benchmarkTables(b *testing.B, names []string) {
+	for _, name := range names {
+		for _, pending := range []int{1_000, 100_000} {
+			for _, goroutines := range []int{1, 2, 64} {
+				b.Run(fmt.Sprintf("%s/window/pending=%d/goroutines=%d", name, pending, goroutines), func(b *testing.B) {
+					t := tables[name](pending)
+					t.fill(pending, true)
+					b.ReportAllocs()
+					b.ResetTimer()
+					t.count(goroutines, b.N)
+				})
+			}
+		}
+		for _, callers := range []int{1, 64, 1024} {
+			b.Run(fmt.Sprintf("%s/pipe/callers=%d", name, callers), func(b *testing.B) {
+				t := tables[name](callers)
+				b.ReportAllocs()
+				t.park(callers, b.N)
+			})
+		}
 	}
 }
 
-func benchmarkWindow(b *testing.B, name string) {
-	for _, pending := range []int{1_000, 100_000} {
-		for _, goroutines := range []int{1, 2, 64} {
-			b.Run(fmt.Sprintf("window/pending=%d/goroutines=%d", pending, goroutines), func(b *testing.B) {
-				t := tables[name](pending)
-				t.fill(pending, true)
+// BenchmarkScan decodes rotating frames.
+func BenchmarkScan(b *testing.B) {
+	for _, name := range []string{ourName, stdName, sonicStdName, sonicDefaultName} {
+		for _, s := range shapes {
+			set := frames(s.shape)
+			op := decoding(name, set)
+			if op == nil {
+				continue
+			}
+			b.Run(name+"/"+s.letter, func(b *testing.B) {
 				b.ReportAllocs()
-				b.ResetTimer()
-				t.count(goroutines, b.N)
+				for done := 0; done < b.N; done += len(set) {
+					op()
+				}
 			})
 		}
+	}
+}
+
+// BenchmarkEncode makes a request around 192 bytes.
+func BenchmarkEncode(b *testing.B) {
+	params := []byte(fmt.Sprintf(`{"name":"search","arguments":{"query":"q%0150d"}}`, 7))
+	b.Run(ourName, func(b *testing.B) {
+		var buf []byte
+		b.ReportAllocs()
+		for b.Loop() {
+			buf = codec.AppendRequest(buf[:0], codec.IntID(7), method, params)
+		}
+	})
+	for name, encode := range map[string]rival.Encoder{stdName: rival.EncodeStd, sonicFastestName: rival.EncodeSonic} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := encode(7, method, params); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

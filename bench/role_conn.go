@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -28,16 +27,23 @@ const echoMethod = "echo"
 // echoRole serves connections on a unix socket, whose path it prints, until its
 // standard input ends.
 func echoRole([]string) (claim.Values, error) {
+	return nil, serveUntil(os.Stdin, os.Stdout)
+}
+
+// serveUntil writes its address as a line to out, and serves until in ends.
+func serveUntil(in io.Reader, out io.Writer) error {
 	dir, err := os.MkdirTemp("", "echo")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir)
 	l, err := net.Listen("unix", filepath.Join(dir, "s"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	fmt.Println(l.Addr())
+	if _, err := fmt.Fprintln(out, l.Addr()); err != nil {
+		return err
+	}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -47,8 +53,8 @@ func echoRole([]string) (claim.Values, error) {
 			go func() { _ = echo.Serve(c, echo.Options{}) }()
 		}
 	}()
-	_, err = io.Copy(io.Discard, bufio.NewReader(os.Stdin))
-	return nil, errors.Join(err, l.Close())
+	_, err = io.Copy(io.Discard, in)
+	return errors.Join(err, l.Close())
 }
 
 // counted counts the write calls of a connection.

@@ -34,6 +34,7 @@ func memoryRole(args []string) (claim.Values, error) {
 	before := heap()
 	t := tables[args[0]](n)
 	t.fill(n, false)
+	t.settle() // deadlines move into the wheel
 	bytes := (heap() - before) / float64(n)
 	cycles := make([]float64, 7)
 	for i := range cycles {
@@ -53,7 +54,7 @@ func growthRole(args []string) (claim.Values, error) {
 	var register func(i int)
 	switch args[0] {
 	case engineName:
-		t := newWaited(full())
+		t := newWaited(n, full())
 		register = func(int) { t.begin() }
 	case mutexMapName:
 		m, c := rival.NewMutexMap(), new(rival.NaiveCall)
@@ -106,10 +107,10 @@ func flatRole(args []string) (claim.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := newSometimes()
+	t := newSometimes(1000)
 	b := newBed[call](t)
 	b.fill(1000, true)
-	b.count(2, calls/20) // whatever grows with the peak has grown
+	b.window(1000, 2, 2*time.Second) // deadlines have passed: whatever grows has grown
 	before, visits, began := heap(), t.engine.Stats().WheelVisits, time.Now()
 	b.count(2, calls)
 	elapsed := time.Since(began)
@@ -131,7 +132,7 @@ func flatRole(args []string) (claim.Values, error) {
 // failAllRole fails a million calls that nobody waits for.
 func failAllRole([]string) (claim.Values, error) {
 	const n = 1_000_000
-	t := newWaited(full())
+	t := newWaited(n, full())
 	newBed[call](t).fill(n, false)
 	began := time.Now()
 	failed := t.engine.FailAll(engine.ErrClosed, false)

@@ -58,7 +58,7 @@ func deadlineRole(args []string) (claim.Values, error) {
 		return nil, err
 	}
 	const each = 150 * time.Millisecond
-	t := newWaited(full())
+	t := newWaited(armed+1000, full())
 	newBed[call](t).fill(armed, false)
 	without := &waited{engine: t.engine}
 	without.call = undated()
@@ -94,7 +94,7 @@ func stormRole(args []string) (claim.Values, error) {
 	}
 	switch args[0] {
 	case engineName:
-		e := must(engine.New(options()))
+		e := must(engine.New(options(n)))
 		o := full()
 		o.Notify = func(engine.Outcome[[]byte]) { fire() }
 		for range n {
@@ -120,7 +120,7 @@ func stormRole(args []string) (claim.Values, error) {
 // side by side, and measures how late each fires.
 func latenessRole([]string) (claim.Values, error) {
 	const n = 4000
-	e := must(engine.New(options()))
+	e := must(engine.New(options(n)))
 	var wg sync.WaitGroup
 	wg.Add(2 * n)
 	ours, theirs := make([]float64, n), make([]float64, n)
@@ -152,7 +152,7 @@ func latenessRole([]string) (claim.Values, error) {
 
 // wakeRole counts the driver's runs under timeouts of 50 ms and 30 s in turn.
 func wakeRole([]string) (claim.Values, error) {
-	t := newAlternating()
+	t := newAlternating(1000)
 	b := newBed[call](t)
 	b.fill(1000, true)
 	before, began := t.engine.Stats().WheelRuns, time.Now()

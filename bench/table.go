@@ -32,9 +32,13 @@ type workloads interface {
 	cross(d time.Duration) float64
 	// count does so many operations of window on what fill kept.
 	count(goroutines, ops int)
+	// park does so many operations of pipe.
+	park(callers, ops int)
 	// fill registers n calls that stay pending and keeps their handles alive only
 	// if keep is set.
 	fill(n int, keep bool)
+	// settle lets a table finish what it does in the background.
+	settle()
 	// allocs is the mean number of allocations of one operation of window.
 	allocs() float64
 }
@@ -115,9 +119,13 @@ func (b *bed[H, T]) count(goroutines, ops int) {
 	wg.Wait()
 }
 
+// pace scales the time of all measurements; tests, which want no result, lower it.
+var pace = 1.0
+
 // timed runs work on so many goroutines for d, after a tenth of it to warm up, and
 // returns wall nanoseconds an operation.
 func timed(goroutines int, d time.Duration, work func(g int, stop *atomic.Bool) (ops int)) float64 {
+	d = time.Duration(float64(d) * pace)
 	run := func(d time.Duration) float64 {
 		var (
 			ops  atomic.Int64
@@ -138,25 +146,51 @@ func timed(goroutines int, d time.Duration, work func(g int, stop *atomic.Bool) 
 	return run(d)
 }
 
-func (b *bed[H, T]) pipe(callers int, d time.Duration) float64 {
-	asked := make(chan H, callers)
+// answering starts the goroutine that answers, and returns the way to it and what
+// ends it.
+func (b *bed[H, T]) answering(callers int) (asked chan H, end func()) {
+	asked = make(chan H, callers)
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		for h := range asked {
 			b.table.resolve(h)
 		}
 	})
-	ns := timed(callers, d, func(_ int, stop *atomic.Bool) (ops int) {
+	return asked, func() {
+		close(asked)
+		reader.Wait()
+	}
+}
+
+func (b *bed[H, T]) exchange(asked chan H) {
+	h := b.table.begin()
+	asked <- h
+	b.table.wait(h)
+}
+
+func (b *bed[H, T]) pipe(callers int, d time.Duration) float64 {
+	asked, end := b.answering(callers)
+	defer end()
+	return timed(callers, d, func(_ int, stop *atomic.Bool) (ops int) {
 		for ; !stop.Load(); ops++ {
-			h := b.table.begin()
-			asked <- h
-			b.table.wait(h)
+			b.exchange(asked)
 		}
 		return ops
 	})
-	close(asked)
-	reader.Wait()
-	return ns
+}
+
+func (b *bed[H, T]) park(callers, ops int) {
+	asked, end := b.answering(callers)
+	defer end()
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for range ops/callers + 1 {
+				b.exchange(asked)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func (b *bed[H, T]) cross(d time.Duration) float64 {
@@ -192,6 +226,12 @@ func (b *bed[H, T]) cross(d time.Duration) float64 {
 	close(asked)
 	reader.Wait()
 	return ns
+}
+
+func (b *bed[H, T]) settle() {
+	if t, ok := any(b.table).(interface{ settle() }); ok {
+		t.settle()
+	}
 }
 
 func (b *bed[H, T]) allocs() float64 {

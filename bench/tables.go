@@ -22,13 +22,10 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// pendingMax is the bound of the engines: it never bites, and costs nothing until
-// it is used.
-const pendingMax = 1 << 21
-
-// options are the engine's as a connection sets them.
-func options() engine.Options[[]byte] {
-	return engine.Options[[]byte]{MaxPending: pendingMax, OnAbandon: func(engine.Abandonment) {}}
+// options are the engine's as a connection sets them, for so many calls pending.
+// The bound leaves some room, so that it never bites.
+func options(pending int) engine.Options[[]byte] {
+	return engine.Options[[]byte]{MaxPending: pending + 1<<12, OnAbandon: func(engine.Abandonment) {}}
 }
 
 // full has all that a call of a connection carries.
@@ -49,8 +46,8 @@ type waited struct {
 	call   engine.CallOptions[[]byte]
 }
 
-func newWaited(o engine.CallOptions[[]byte]) *waited {
-	return &waited{must(engine.New(options())), o}
+func newWaited(pending int, o engine.CallOptions[[]byte]) *waited {
+	return &waited{must(engine.New(options(pending))), o}
 }
 
 func (t *waited) begin() call {
@@ -64,20 +61,28 @@ func (t *waited) begin() call {
 func (t *waited) resolve(c call) { t.engine.Resolve(c.ID(), payload) }
 func (t *waited) wait(c call)    { _, _ = c.Wait(background) }
 
+// settle lets the driver take in the deadlines that were staged for it: one of
+// them passes.
+func (t *waited) settle() {
+	o := full()
+	o.Timeout = 2 * time.Millisecond
+	_, _ = must(t.engine.Begin(background, o)).Wait(background)
+}
+
 // notified is the engine with minted ids and callbacks.
 type notified struct{ waited }
 
 // outcomes counts what the callbacks got.
 var outcomes atomic.Int64
 
-func newNotified() *notified {
+func newNotified(pending int) *notified {
 	o := full()
 	o.Notify = func(o engine.Outcome[[]byte]) {
 		if o.Err != nil {
 			outcomes.Add(1)
 		}
 	}
-	return &notified{*newWaited(o)}
+	return &notified{*newWaited(pending, o)}
 }
 
 func (*notified) wait(call) {}
@@ -90,8 +95,8 @@ type keyed struct {
 	turn uint32
 }
 
-func newKeyed(built bool) *keyed {
-	o := options()
+func newKeyed(pending int, built bool) *keyed {
+	o := options(pending)
 	o.CallerIDs = true
 	k := &keyed{waited: waited{must(engine.New(o)), full()}}
 	if built {
@@ -104,6 +109,12 @@ func newKeyed(built bool) *keyed {
 }
 
 func key(n int64) codec.ID { return codec.StringID("request-" + strconv.FormatInt(n, 10)) }
+
+func (t *keyed) settle() {
+	o := full()
+	o.Timeout = 2 * time.Millisecond
+	_, _ = must(t.engine.Register(background, key(-1), o)).Wait(background)
+}
 
 func (t *keyed) begin() call {
 	var id codec.ID
@@ -122,10 +133,10 @@ type sometimes struct {
 	short engine.CallOptions[[]byte]
 }
 
-func newSometimes() *sometimes {
+func newSometimes(pending int) *sometimes {
 	short := full()
 	short.Timeout, short.IdleTimeout = time.Second, time.Second
-	return &sometimes{*newWaited(full()), short}
+	return &sometimes{*newWaited(pending, full()), short}
 }
 
 func (t *sometimes) begin() call {
@@ -142,10 +153,10 @@ type alternating struct {
 	turn  atomic.Uint32
 }
 
-func newAlternating() *alternating {
+func newAlternating(pending int) *alternating {
 	short := full()
 	short.Timeout, short.IdleTimeout = 50*time.Millisecond, 50*time.Millisecond
-	return &alternating{waited: *newWaited(full()), short: short}
+	return &alternating{waited: *newWaited(pending, full()), short: short}
 }
 
 func (t *alternating) begin() call {
@@ -192,16 +203,16 @@ const (
 
 // tables makes each table, for so many calls in flight.
 var tables = map[string]func(pending int) workloads{
-	engineName:    func(int) workloads { return newBed[call](newWaited(full())) },
-	callbacksName: func(int) workloads { return newBed[call](newNotified()) },
-	stringsName:   func(int) workloads { return newBed[call](newKeyed(false)) },
-	readyKeysName: func(int) workloads { return newBed[call](newKeyed(true)) },
-	noDeadlineName: func(int) workloads {
-		return newBed[call](newWaited(undated()))
+	engineName:    func(pending int) workloads { return newBed[call](newWaited(pending, full())) },
+	callbacksName: func(pending int) workloads { return newBed[call](newNotified(pending)) },
+	stringsName:   func(pending int) workloads { return newBed[call](newKeyed(pending, false)) },
+	readyKeysName: func(pending int) workloads { return newBed[call](newKeyed(pending, true)) },
+	noDeadlineName: func(pending int) workloads {
+		return newBed[call](newWaited(pending, undated()))
 	},
-	alternatingName: func(int) workloads { return newBed[call](newAlternating()) },
-	bareName: func(int) workloads {
-		return newBed[call](newWaited(engine.CallOptions[[]byte]{Timeout: engine.NoTimeout}))
+	alternatingName: func(pending int) workloads { return newBed[call](newAlternating(pending)) },
+	bareName: func(pending int) workloads {
+		return newBed[call](newWaited(pending, engine.CallOptions[[]byte]{Timeout: engine.NoTimeout}))
 	},
 	naiveName: func(int) workloads { return newBed[*rival.NaiveCall](&naive{rival.NewNaive()}) },
 	goSDKName: func(int) workloads { return newBed[*rival.SDKCall](&goSDK{rival.NewGoSDK()}) },
