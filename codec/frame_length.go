@@ -1,13 +1,15 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"math"
 )
 
 // LengthFramer puts the length of a message before it, as four bytes, the most
-// significant first. A length of 0 is skipped. Nothing is allocated for a length
+// significant first. A length of 0 is skipped, a byte order mark before a message
+// dropped. Nothing is allocated for a length
 // that was only announced. One beyond the maximum ends the stream.
 type LengthFramer struct{}
 
@@ -28,7 +30,11 @@ func (LengthFramer) Cut(data []byte, _ int, atEOF bool, maxFrame int) (Cut, erro
 	if len(data) < end {
 		return cutShort(end, atEOF)
 	}
-	return Cut{Start: lengthBytes, End: end, Advance: end}, nil
+	start := lengthBytes
+	if bytes.HasPrefix(data[start:end], []byte(byteOrderMark)) {
+		start += len(byteOrderMark)
+	}
+	return Cut{Start: start, End: end, Advance: end}, nil
 }
 
 // cutShort asks for need bytes, or says that they will not come.

@@ -80,6 +80,7 @@ func framingCases() []framingCase {
 		{"header without end", header, strings.Repeat("A", 81), []string{`codec: bad frame header: no end within the maximum prefix "" fatal true`}},
 
 		{"lengths", length, "\x00\x00\x00\x24" + one + "\x00\x00\x00\x26" + two, append(quoted(one, two), end)},
+		{"mark before message", length, "\x00\x00\x00\x27" + bom + one + "\x00\x00\x00\x03" + bom + "\x00\x00\x00\x26" + two, append(quoted(one, two), end)},
 		{"length of 0", length, "\x00\x00\x00\x00\x00\x00\x00\x24" + one, append(quoted(one), end)},
 		{"length of the maximum", length, "\x00\x00\x00\x40" + long[:64], append(quoted(long[:64]), end)},
 		{"length above the maximum", length, "\x00\x00\x00\x41", []string{`codec: frame too large (65 bytes announced) prefix "" fatal true`}},

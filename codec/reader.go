@@ -145,7 +145,8 @@ func (r *Reader) Next() ([]byte, error) {
 
 // ReadMessage reads the next frame and scans it into m, which is borrowed until
 // the next call. Beside a *SyntaxError or ErrBatch, m.Frame() is the frame, and
-// m.RawID() its id if that could be read; beside other errors m is empty.
+// m.RawID() its id if that could be read; beside other errors m is empty. What m
+// held before is overwritten, a lease with it: hand on copies of what you retain.
 func (r *Reader) ReadMessage(m *Message) error {
 	if r.busy.Swap(true) {
 		return ErrConcurrentRead

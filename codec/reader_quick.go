@@ -66,7 +66,7 @@ func cutQuickLength(data []byte, maxFrame int) int {
 		return 0
 	}
 	size := uint64(binary.BigEndian.Uint32(data))
-	if size == 0 || size > uint64(maxFrame) || size > uint64(len(data)-lengthBytes) {
+	if size == 0 || size > uint64(maxFrame) || size > uint64(len(data)-lengthBytes) || data[lengthBytes] == byteOrderMark[0] {
 		return 0
 	}
 	return lengthBytes + int(size)
@@ -84,10 +84,8 @@ func cutQuickHeader(data []byte, maxFrame int) (start, end int) {
 		size = size*10 + int(data[at]-'0')
 	}
 	start = at + 4
-	if at == len(prefix) || size == 0 || size > maxFrame || string(data[at:start]) != "\r\n\r\n" || size > len(data)-start {
-		return 0, 0
-	}
-	if data[start] == byteOrderMark[0] {
+	if at == len(prefix) || size == 0 || size > maxFrame || string(data[at:start]) != "\r\n\r\n" ||
+		size > len(data)-start || data[start] == byteOrderMark[0] {
 		return 0, 0
 	}
 	return start, start + size

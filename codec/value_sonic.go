@@ -17,6 +17,12 @@ const ValueEngine = "sonic"
 // errors are the same with both engines, and so is what is accepted.
 const encodeOptions = encoder.SortMapKeys | encoder.CompactMarshaler | encoder.ValidateString | encoder.NoEncoderNewline
 
+// nativeMost is the longest text, in bytes, that sonic decodes. Its native code
+// cannot be preempted: the collector, and so every goroutine, waits until a call
+// into it comes back, which for a text of this length takes some milliseconds at
+// most.
+const nativeMost = 2 << 20
+
 var decodeConfig = sonic.Config{CopyString: true, ValidateString: true}.Froze()
 
 // encodeInto encodes v into the capacity of *b, which is empty, or a longer one.
@@ -29,10 +35,10 @@ func encodeInto(b *[]byte, v any) error {
 }
 
 func decodeValue(data []byte, v any) error {
-	if err := decodeConfig.Unmarshal(data, v); err != nil {
-		return decodeStd(data, v)
+	if len(data) <= nativeMost && decodeConfig.Unmarshal(data, v) == nil {
+		return nil
 	}
-	return nil
+	return decodeStd(data, v)
 }
 
 func validUTF8(data []byte) bool { return utf8.Validate(data) }

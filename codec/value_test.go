@@ -235,6 +235,15 @@ func TestDecodedStringDoesNotKeepItsDocument(t *testing.T) {
 	runtime.KeepAlive(document)
 }
 
+func TestDecodeLargeValue(t *testing.T) {
+	for _, n := range []int{2<<20 - 10, 2 << 20, 5 << 20} {
+		text := strings.Repeat("x", n)
+		var v []string
+		require.NoError(t, codec.DecodeValue([]byte(`["`+text+`"]`), &v))
+		require.Equal(t, []string{text}, v)
+	}
+}
+
 func TestValueEngine(t *testing.T) {
 	require.Contains(t, []string{"sonic", "encoding/json"}, codec.ValueEngine)
 }
