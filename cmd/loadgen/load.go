@@ -147,16 +147,19 @@ func (s *settings) schedule() *plan.Schedule {
 }
 
 // counts reads the server's counters for the run, once what it sent has come. It
-// returns nil where they cannot be asked or cannot agree.
+// returns nil where they cannot be asked.
 func (s *settings) counts(ctx context.Context, t *target.Target, r *drive.Result, before echo.Counts, broken bool) *echo.Counts {
-	if broken || r.Cut && t.Echo == nil {
-		return nil
+	if broken || r.Cut {
+		if t.Echo == nil {
+			return nil
+		}
+		_ = t.Close() // waits for the server: what it counts is final then
+		sum := t.Echo.Snapshot().Sub(before)
+		r.Reread(t.Conn, 0)
+		return &sum
 	}
 	asked := t.Asked()
 	most := countersWait + s.shape.LateBy + max(s.drive.Timeout, 0)
-	if r.Cut {
-		most = countersWait
-	}
 	after, err := t.Settled(ctx, most, func(now echo.Counts) bool {
 		r.Reread(t.Conn, t.Asked()-asked)
 		sum := now.Sub(before)

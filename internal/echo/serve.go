@@ -31,9 +31,7 @@ func Serve(rwc io.ReadWriteCloser, o Options) error {
 		defer s.held.end()
 	}
 	err := s.serve()
-	if flushed := s.flush(); err == nil {
-		err = flushed
-	}
+	s.o.Counters.add(&s.n)
 	if gone(err) {
 		return nil
 	}
@@ -58,6 +56,7 @@ type server struct {
 	held  *held  // nil without a shape
 }
 
+// serve reads until it cannot; the error is never nil.
 func (s *server) serve() error {
 	frames := codec.NewReader(s, codec.ReaderOptions{Framer: s.o.Framer, MaxFrame: s.o.MaxFrame})
 	for {

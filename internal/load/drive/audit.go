@@ -22,8 +22,9 @@ func (r *Result) Stray() int64 {
 // Audit compares the generator's counts with each other, with the connection's
 // own and, unless server is nil, with those of the echo server at the other end,
 // and returns each contradiction in words. Where the connection ended before
-// the calls did, counts of frames on their way cannot agree and are not
-// compared: broken says so.
+// the calls did (broken, or Result.Cut), frames were on their way: then the
+// server cannot have read more than was sent, nor have given fewer answers than
+// came, and the rest is not compared.
 func Audit(r *Result, server *echo.Counts, broken bool) (problems []string) {
 	equal := func(what string, a, b int64) {
 		if a != b {
@@ -34,6 +35,15 @@ func Audit(r *Result, server *echo.Counts, broken bool) (problems []string) {
 	equal("sent, and ok + error + timeout + cancelled + lost", r.Sent, ends.Sum())
 	equal("in flight at the end, and none", r.InFlight, 0)
 	if broken || r.Cut {
+		atMost := func(what string, a, b int64) {
+			if a > b {
+				problems = append(problems, fmt.Sprintf("%s: %d is above %d", what, a, b))
+			}
+		}
+		if server != nil {
+			atMost("the server's requests, and sent", server.Requests, r.Sent)
+			atMost("answers taken, and the server's answers", ends.OK+ends.Error+r.Stray(), server.Answers)
+		}
 		return problems
 	}
 	equal("planned, and sent + dropped", r.Planned, r.Sent+r.Dropped)

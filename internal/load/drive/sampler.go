@@ -10,9 +10,9 @@ import (
 // goroutine; after stop its fields belong to whoever stopped it.
 type sampler struct {
 	*state
-	rows          []tally.Row
-	begin, finish *meter // around the measured part; finish is nil until it has ended
-	quit, done    chan struct{}
+	rows       []tally.Row
+	begin      *meter // when the measured part began, nil before
+	quit, done chan struct{}
 }
 
 func startSampler(s *state) *sampler {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/internal/echo"
@@ -70,6 +71,9 @@ type Target struct {
 
 	asked  int64
 	served chan error // the end of echo.Serve; nil without one
+
+	closing sync.Once
+	closed  error // what Close returns
 }
 
 // Open connects. ctx bounds the connecting.
@@ -106,14 +110,16 @@ func openPipe(o Options) (*Target, error) {
 }
 
 // Close ends the connection, a child process too, and returns why the echo
-// server in this process ended if it did so by itself.
+// server in this process ended if it did so by itself. It may be called again.
 func (t *Target) Close() error {
-	err := t.Conn.Close()
-	if t.served == nil {
-		return err
-	}
-	if served := <-t.served; served != nil && !errors.Is(served, echo.ErrDied) {
-		return served
-	}
-	return nil
+	t.closing.Do(func() {
+		t.closed = t.Conn.Close()
+		if t.served == nil {
+			return
+		}
+		if t.closed = <-t.served; errors.Is(t.closed, echo.ErrDied) {
+			t.closed = nil
+		}
+	})
+	return t.closed
 }
