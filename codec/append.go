@@ -108,9 +108,10 @@ var nullText = []byte("null")
 // of its id, echoed as it is; nil omits the member, as MCP wants it where the id
 // could not be read. Plain JSON-RPC wants null there.
 //
-// e is written as an object of code, message and, unless nil, data. Its code is
-// RawCode where that is set. An error that a peer gave as something else than an
-// object, and so without a code, is written under CodeInternal; so is a nil e.
+// e is written as an object of code, message and, unless nil, data. The code is
+// Code, so always an integer: receivers refuse whole answers over another type,
+// which a peer may have sent (RawCode). To pass on an error byte for byte, splice
+// its frame. A nil e is an internal error.
 func AppendError(dst []byte, rawID []byte, e *Error) []byte {
 	if e == nil {
 		e = &Error{Code: CodeInternal, Message: "internal error"}
@@ -124,14 +125,7 @@ func AppendError(dst []byte, rawID []byte, e *Error) []byte {
 	}
 	dst = append(dst, thenError...)
 	dst = append(dst, `{"code":`...)
-	switch {
-	case len(e.RawCode) > 0:
-		dst = append(dst, e.RawCode...)
-	case e.Code == 0 && e.Raw != nil && !e.Structured:
-		dst = strconv.AppendInt(dst, CodeInternal, 10)
-	default:
-		dst = strconv.AppendInt(dst, e.Code, 10)
-	}
+	dst = strconv.AppendInt(dst, e.Code, 10)
 	dst = append(dst, `,"message":`...)
 	dst = AppendString(dst, e.Message)
 	if e.Data != nil {

@@ -44,7 +44,7 @@ func TestAppendMessages(t *testing.T) {
 		{"no error", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error"}}`, codec.AppendError(nil, []byte(`1`), nil)},
 		{"error that was a string", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"bad cursor"}}`,
 			codec.AppendError(nil, []byte(`1`), codec.ReadError([]byte(`"bad cursor"`)))},
-		{"error with a code that is no integer", `{"jsonrpc":"2.0","id":1,"error":{"code":"E1","message":"m","data":{"a":null}}}`,
+		{"error with a code that is no integer", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"m","data":{"a":null}}}`,
 			codec.AppendError(nil, []byte(`1`), codec.ReadError([]byte(`{"code":"E1","message":"m","data":{"a":null},"x":1}`)))},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package codec
 import (
 	"io"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,6 +38,28 @@ func TestChunkIsReleasedOnce(t *testing.T) {
 	require.NotEqual(t, g, c.generation)
 	require.Panics(t, func() { c.release(g) })
 	require.Panics(t, func() { c.retain(g) })
+}
+
+// Whichever of the holders is the last, exactly one gives the chunk back.
+func TestChunkIsDroppedByManyAtOnce(t *testing.T) {
+	const holders, rounds = 4, 2000
+	for range rounds {
+		c := newChunk(16, unpooled) // no pool takes it, so it can be looked at afterwards
+		g := c.generation
+		for range holders - 1 {
+			c.retain(g)
+		}
+		var done sync.WaitGroup
+		for range holders {
+			done.Go(func() { c.release(g) })
+		}
+		done.Wait()
+		require.Equal(t, g+1, c.generation)
+		require.True(t, c.sole(), "ready for the next")
+	}
+	c := newChunk(16, unpooled)
+	c.refs.Store(0)
+	require.Panics(t, func() { c.release(c.generation) }, "C2: no count below zero")
 }
 
 func TestChunkIsPoisoned(t *testing.T) {
@@ -117,3 +140,41 @@ func TestReaderLeavesASharedChunk(t *testing.T) {
 		require.Equal(t, line[:len(line)-1], string(m.Frame()))
 	}
 }
+
+// Every read ends with a whole frame, and every frame is kept: the tail of a chunk
+// is used as long as it is worth a read.
+func TestReaderFillsASharedChunk(t *testing.T) {
+	line := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", 900) + `"}` + "\n"
+	lines := strings.Repeat(line, 20)
+	r := NewReader(readerFunc(func(p []byte) (int, error) {
+		n := copy(p, lines[:min(len(lines), len(line))])
+		lines = lines[n:]
+		if n == 0 {
+			return 0, io.EOF
+		}
+		return n, nil
+	}), ReaderOptions{ChunkSize: 4096})
+	chunks := map[*chunk]int{}
+	var kept []Message
+	for {
+		var m Message
+		err := r.ReadMessage(&m)
+		if err != nil {
+			require.Equal(t, io.EOF, err)
+			break
+		}
+		m.Retain()
+		kept = append(kept, m)
+		chunks[m.chunk]++
+	}
+	require.Len(t, kept, 20)
+	require.LessOrEqual(t, len(chunks), 7, "three to four frames share a chunk")
+	for i := range kept {
+		require.Equal(t, line[:len(line)-1], string(kept[i].Frame()))
+		kept[i].Release()
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -145,6 +145,16 @@ func TestSeal(t *testing.T) {
 	}
 }
 
+func TestMaxHeader(t *testing.T) {
+	for most, limit := range map[int]int{0: codec.DefaultMaxHeader, 1: 64, 100: 100, -1: 64 << 10, 1 << 30: 64 << 10} {
+		f := codec.HeaderFramer{MaxHeader: most}
+		fits := "X: " + strings.Repeat("x", limit-len("X: \r\n")-len("Content-Length: 36\r\n\r\n")) + "\r\n" + headed(36, one)
+		require.Equal(t, append(quoted(one), "EOF"), events(strings.NewReader(fits), codec.ReaderOptions{Framer: f, ChunkSize: 512}))
+		got := events(strings.NewReader("X"+fits), codec.ReaderOptions{Framer: f})
+		require.Equal(t, []string{`codec: bad frame header: no end within the maximum prefix "" fatal true`}, got)
+	}
+}
+
 func TestRecoverable(t *testing.T) {
 	for err, want := range map[error]bool{
 		&codec.SyntaxError{}:                                    true,

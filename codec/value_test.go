@@ -143,7 +143,7 @@ func TestEncodeValueConcurrently(t *testing.T) {
 	for worker := range 4 {
 		group.Go(func() {
 			for n := range 300 {
-				v := map[string]string{"text": strings.Repeat(fmt.Sprint(worker), n*n)}
+				v := map[string]string{"text": strings.Repeat(fmt.Sprint(worker), n*n*(1+n%5))}
 				b, err := codec.EncodeValue(v)
 				if err != nil || b.String() != `{"text":"`+v["text"]+`"}` {
 					panic("mixed up")
