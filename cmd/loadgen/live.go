@@ -49,8 +49,11 @@ func (l *live) row(r tally.Row) {
 	rate := float64(l.answered) / max(l.seconds, 1e-9)
 	l.answered, l.seconds = 0, 0
 	errors := r.Ends.Error + r.Ends.Timeout + r.Ends.Cancelled + r.Ends.Lost
-	text := fmt.Sprintf("%5.1fs%s  %.0f/s  p50 %v  p99 %v  in flight %d  errors %d  late %d", r.Start+r.Length, stage, rate,
-		slo.Round(time.Duration(r.Response.P50)), slo.Round(time.Duration(r.Response.P99)), r.InFlight, errors, l.late())
+	latency := ""
+	if r.Response.Count > 0 {
+		latency = fmt.Sprintf("  p50 %v  p99 %v", slo.Round(time.Duration(r.Response.P50)), slo.Round(time.Duration(r.Response.P99)))
+	}
+	text := fmt.Sprintf("%5.1fs%s  %.0f/s%s  in flight %d  errors %d  late %d", r.Start+r.Length, stage, rate, latency, r.InFlight, errors, l.late())
 	if !l.terminal {
 		fmt.Fprintln(l.w, text)
 		return

@@ -12,7 +12,7 @@ import (
 func row(start float64) tally.Row {
 	return tally.Row{
 		Start: start, Length: 1, InFlight: 7, Ends: tally.Ends{OK: 900, Error: 60, Timeout: 40},
-		Response: tally.Summary{P50: 1_234_567, P99: 98_765_432},
+		Response: tally.Summary{Count: 960, P50: 1_234_567, P99: 98_765_432},
 	}
 }
 
@@ -32,11 +32,11 @@ func TestLineOnATerminal(t *testing.T) {
 	l := newLive(&out, func() uint64 { return 0 })
 	l.terminal = true
 	r := row(0)
-	r.Warm = true
+	r.Warm, r.Response = true, tally.Summary{}
 	l.row(r)
 	l.row(row(1))
 	l.end()
 	l.end()
-	require.Equal(t, "\r  1.0s warm-up  960/s  p50 1.23ms  p99 98.8ms  in flight 7  errors 100  late 0\x1b[K"+
+	require.Equal(t, "\r  1.0s warm-up  960/s  in flight 7  errors 100  late 0\x1b[K"+
 		"\r  2.0s  960/s  p50 1.23ms  p99 98.8ms  in flight 7  errors 100  late 0\x1b[K\r\x1b[K", out.String())
 }

@@ -133,6 +133,10 @@ func (d *Document) latencies(p *printer) {
 
 func (d *Document) costs(p *printer) {
 	c := d.Cost
+	if c.Calls == 0 {
+		p.line("cost a call", "no call was measured")
+		return
+	}
 	cpu := "not measured"
 	if c.CPU != nil {
 		cpu = ns(int64(*c.CPU))
