@@ -111,6 +111,7 @@ func (c Call[T]) Discard() {
 // stillborn is a call of a closed engine, already failed.
 func (e *Engine[T]) stillborn(id codec.ID, o *CallOptions[T]) Call[T] {
 	still := &stillborn{id: id, method: o.Method}
+	still.consumed.Store(o.Discard)
 	if o.Notify != nil {
 		st := e.free.stripe()
 		e.free.release(st)

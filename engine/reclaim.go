@@ -70,14 +70,22 @@ func (e *Engine[T]) reclaimable(i uint32, w word) bool {
 // reclaim takes the slot of a call that nobody came for.
 func (e *Engine[T]) reclaim(s *slot[T], r ref, w word) bool {
 	if w.state() == reserved {
-		if !s.swap(w, makeWord(0, r.gen(), free)) {
+		if !e.unreserve(s, r, w) {
 			return false
 		}
-		e.count(countUnregistered)
-		e.freeSlot(s, r)
 	} else if _, _, status := e.consume(s, r, w); status == Pending {
 		return false
 	}
 	e.count(countReclaimed)
+	return true
+}
+
+// unreserve takes back a slot that NextID reserved and nobody registered.
+func (e *Engine[T]) unreserve(s *slot[T], r ref, w word) bool {
+	if !s.swap(w, makeWord(0, r.gen(), free)) {
+		return false
+	}
+	e.count(countUnregistered)
+	e.freeSlot(s, r)
 	return true
 }

@@ -39,6 +39,7 @@ func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T])
 		return Call[T]{}, err
 	}
 	if e.failure.Load() != nil {
+		e.forgo(id)
 		return e.stillborn(id, &o), nil
 	}
 	if e.index == nil {
@@ -109,6 +110,19 @@ func (e *Engine[T]) registerReserved(ctx context.Context, id codec.ID, o CallOpt
 		if s.swap(w, makeWord(noTick, r.gen(), free)) {
 			e.begin(ctx, s, r, &o)
 			return Call[T]{e: e, ref: r}, nil
+		}
+	}
+}
+
+// forgo gives back the slot that NextID reserved for an id whose call a closed
+// table does not take.
+func (e *Engine[T]) forgo(id codec.ID) {
+	if e.index != nil {
+		return
+	}
+	if s, r, ok := e.find(id); ok {
+		if w := s.load(); w.is(r.gen(), reserved) {
+			e.unreserve(s, r, w)
 		}
 	}
 }

@@ -52,7 +52,7 @@ const (
 	countReclaimed
 	countRefused
 	countPanics
-	countUnregistered // reserved ids that were reclaimed: a generation without a call
+	countUnregistered // reserved ids that were taken back: a generation without a call
 	counters
 )
 
