@@ -136,7 +136,8 @@ func BenchmarkSplice(b *testing.B) {
 	}
 }
 
-// BenchmarkReadScan reads and scans the mix, beside json.Decoder.
+// BenchmarkReadScan reads and scans the mix, beside json.Decoder: into the
+// envelope at once, and as stdio transports do it, a raw message first.
 func BenchmarkReadScan(b *testing.B) {
 	frames := frameset.Make(frameset.Mix, 1, frameset.Rotation)
 	size := int64(frameset.Bytes(frames) / len(frames))
@@ -158,6 +159,21 @@ func BenchmarkReadScan(b *testing.B) {
 		for b.Loop() {
 			var m incoming
 			if err := d.Decode(&m); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("json-Decoder-raw-first", func(b *testing.B) {
+		d := json.NewDecoder(streamOf(b, codec.LineFramer{}, frames))
+		b.SetBytes(size)
+		b.ReportAllocs()
+		for b.Loop() {
+			var raw json.RawMessage
+			if err := d.Decode(&raw); err != nil {
+				b.Fatal(err)
+			}
+			var m incoming
+			if err := json.Unmarshal(raw, &m); err != nil {
 				b.Fatal(err)
 			}
 		}

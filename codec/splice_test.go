@@ -191,6 +191,10 @@ func FuzzSplice(f *testing.F) {
 			require.Equal(t, want, string(m.Frame()))
 			if fresh, err := codec.Parse([]byte(want), codec.ScanOptions{}); err == nil && spans(&fresh.Envelope)[n].Len() == len(text) {
 				checkAround(t, &m, &fresh, span)
+				if text == "" { // an empty method: its span is no place to splice at
+					m.Release()
+					return
+				}
 				require.True(t, codec.SpliceInPlace(&m, spans(&m.Envelope)[n], []byte(old)), "back to what fitted")
 				require.Equal(t, string(frame), string(m.Frame()))
 			}
