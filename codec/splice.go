@@ -103,20 +103,23 @@ func SpliceInPlace(m *Message, s Span, text []byte) bool {
 
 // shift corrects every offset from end on, where the frame became longer by the
 // given bytes (or shorter). An absent span stays absent. No branch depends on
-// where the members stand.
+// where the members stand, since peers write them in any order.
 func (e *Envelope) shift(end uint32, by int) {
 	ends := uint64(end) | uint64(end)<<32
 	more, less := uint64(max(by, 0)), uint64(max(-by, 0))
 	e.RawID.shift(ends, more, less)
-	e.Method.shift(ends, more, less)
-	e.Params.shift(ends, more, less)
 	e.Result.shift(ends, more, less)
 	e.Error.shift(ends, more, less)
+	e.Subscription.shift(ends, more, less)
+	if e.Kind.IsResponse() && !e.Params.Present() {
+		return // the others lie in params, or are the method
+	}
+	e.Method.shift(ends, more, less)
+	e.Params.shift(ends, more, less)
 	e.Token.shift(ends, more, less)
 	e.Progress.shift(ends, more, less)
 	e.RequestID.shift(ends, more, less)
 	e.Name.shift(ends, more, less)
-	e.Subscription.shift(ends, more, less)
 }
 
 // shift does both offsets at once, as the halves of a word. They are below 2^31,
