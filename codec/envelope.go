@@ -37,7 +37,10 @@ func (k Kind) String() string {
 
 // Span is a range of bytes of a frame: the frame's bytes Off up to, not
 // including, End. An absent member has Off == End; its zero value is absent.
-type Span struct{ Off, End uint32 }
+type Span struct {
+	Off uint32 // of the first byte
+	End uint32 // of the byte behind the last
+}
 
 // Of returns the bytes of s in frame, without copying; nil when s is absent. It
 // panics when s was not taken from a frame at least as long.
