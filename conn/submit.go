@@ -18,7 +18,7 @@ type Request struct {
 
 // Submit starts many calls, as Start does each, and queues them in one piece:
 // their frames stand back to back on the wire, nothing of another caller's
-// between them unless they exceed 256 KiB. It returns how many it took, in
+// between them unless they exceed 128 KiB. It returns how many it took, in
 // order; err says why not the next one. Requests and their params may be reused
 // at once.
 //
@@ -70,7 +70,7 @@ func (c *Conn) group(requests []Request) (group []Request, need int, err error) 
 			}
 			return nil, 0, err
 		}
-		if i > 0 && need+n > nodeKeep {
+		if i > 0 && need+n > groupBytes {
 			return requests[:i], need, nil
 		}
 		need += n
@@ -80,7 +80,7 @@ func (c *Conn) group(requests []Request) (group []Request, need int, err error) 
 
 // submit registers and queues one group, for which need bytes of room are held.
 func (c *Conn) submit(ctx context.Context, group []Request, need int) (accepted int, err error) {
-	n := takeNode()
+	n := takeNode(need)
 	n.charge = need
 	for i := range group {
 		r := &group[i]
