@@ -14,7 +14,8 @@ import (
 //	\r\n
 //	{"jsonrpc":"2.0","id":2,"result":true}
 //
-// Content-Length counts bytes, is required and stands once, as digits only.
+// Content-Length counts bytes, is required, and is digits only; one that repeats
+// must repeat its value.
 // Other headers (Content-Type) are read over. Names match without regard to
 // case; lines may end in LF alone. A byte order mark before the headers or before
 // the message is dropped, and so are line ends before the headers. A length of 0
@@ -132,13 +133,14 @@ func contentLength(head []byte) (uint64, error) {
 		if !isLengthHeader(name) {
 			continue
 		}
-		if found {
-			return 0, badHeader("Content-Length twice")
-		}
-		if size, ok = announced(bytes.Trim(value, " \t")); !ok {
+		n, ok := announced(bytes.Trim(value, " \t"))
+		if !ok {
 			return 0, badHeader("Content-Length is not a number of bytes")
 		}
-		found = true
+		if found && n != size {
+			return 0, badHeader("two values of Content-Length")
+		}
+		size, found = n, true
 	}
 	if !found {
 		return 0, badHeader("no Content-Length")

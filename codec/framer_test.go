@@ -75,7 +75,8 @@ func framingCases() []framingCase {
 		{"header without body", header, headed(36, ""), []string{cut}},
 		{"cut body", header, headed(36, one[:10]), []string{cut}},
 		{"no length", header, "Content-Type: x\r\n\r\n" + one, []string{`codec: bad frame header: no Content-Length prefix "" fatal true`}},
-		{"length twice", header, "Content-Length: 36\r\n" + headed(36, one), []string{`codec: bad frame header: Content-Length twice prefix "" fatal true`}},
+		{"length twice", header, "Content-Length: 36\r\n" + headed(36, one), append(quoted(one), end)},
+		{"two lengths", header, "Content-Length: 35\r\n" + headed(36, one), []string{`codec: bad frame header: two values of Content-Length prefix "" fatal true`}},
 		{"no colon", header, "hello\r\n\r\n", []string{`codec: bad frame header: a line without a colon prefix "" fatal true`}},
 		{"header without end", header, strings.Repeat("A", 81), []string{`codec: bad frame header: no end within the maximum prefix "" fatal true`}},
 
