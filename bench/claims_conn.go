@@ -12,6 +12,7 @@ const (
 	floorName         = "floor"
 	blockingName      = "blocking"
 	callbacksConnName = "callbacks"
+	batchesName       = "batches"
 )
 
 // load is a way of using one connection.
@@ -28,6 +29,7 @@ var (
 	floor100B     = load{floorName, 1024, 100}
 	blocking100B  = load{blockingName, 1024, 100}
 	callbacks100B = load{callbacksConnName, 1024, 100}
+	batches100B   = load{batchesName, 1024, 100}
 	floor4KiB     = load{floorName, 1024, 4096}
 	blocking4KiB  = load{blockingName, 1024, 4096}
 	blocking10k   = load{blockingName, 10_000, 100}
@@ -47,7 +49,7 @@ func connClaims() []claim.Claim {
 			return nil, err
 		}
 		defer stop()
-		for _, l := range []load{floor100B, blocking100B, callbacks100B, floor4KiB, blocking4KiB, floor10k, blocking10k, floor64, blocking64} {
+		for _, l := range []load{floor100B, blocking100B, callbacks100B, batches100B, floor4KiB, blocking4KiB, floor10k, blocking10k, floor64, blocking64} {
 			contenders = append(contenders, role(s, l.String(), "conn", l.kind, address,
 				strconv.Itoa(l.callers), strconv.Itoa(l.size), each.String()))
 		}
@@ -62,10 +64,10 @@ func connClaims() []claim.Claim {
 			Measure: sockets.median(l.String(), "calls/s")}
 	}
 	return []claim.Claim{
-		shown(floor100B), shown(blocking100B), shown(callbacks100B),
+		shown(floor100B), shown(blocking100B), shown(callbacks100B), shown(batches100B),
 		shown(floor4KiB), shown(blocking4KiB), shown(floor10k), shown(blocking10k), shown(floor64), shown(blocking64),
 		against("1,024 callers of 100 bytes: blocking", blocking100B, floor100B, 0.55),
-		against("1,024 in flight of 100 bytes: callbacks", callbacks100B, floor100B, 2),
+		against("1,024 in flight of 100 bytes: callbacks, submitted in batches", batches100B, floor100B, 2),
 		against("1,024 callers of 4 KiB: blocking", blocking4KiB, floor4KiB, 0.5),
 		{Area: connArea, Name: "10,000 callers against 1,024", Bound: claim.AtLeast, Demand: 0.6, Unit: "of its rate",
 			Measure: sockets.ratio(blocking10k.String(), "calls/s", blocking100B.String(), "calls/s")},
@@ -79,7 +81,7 @@ func connClaims() []claim.Claim {
 			}},
 		{Area: connArea, Name: "1,024 callers of 100 bytes: writes a call", Bound: claim.AtMost, Demand: 0.1, Unit: "writes",
 			Measure: sockets.median(blocking100B.String(), "writes")},
-		{Area: connArea, Name: "1,024 in flight of 100 bytes: allocations a call of callbacks", Unit: "allocs",
+		{Area: connArea, Name: "1,024 in flight of 100 bytes: allocations a call of callbacks", Bound: claim.AtMost, Demand: 0.01, Unit: "allocs",
 			Measure: sockets.median(callbacks100B.String(), "allocs")},
 		{Area: connArea, Name: "the floor's allocations a call", Bound: claim.AtMost, Demand: 0.02, Unit: "allocs",
 			Measure: sockets.median(floor100B.String(), "allocs")},

@@ -41,7 +41,7 @@ func waitClaims() []claim.Claim {
 	}
 	var all []claim.Claim
 	for _, n := range callers {
-		name, what := fmt.Sprintf("%d callers park", n), fmt.Sprintf("pipe/%d", n)
+		name, what := fmt.Sprintf("%d parking", n), fmt.Sprintf("pipe/%d", n)
 		all = append(all, shown(name, what, engineName), shown(name, what, cardPooledName),
 			claimOf(name, what, naiveName, 0.70), claimOf(name, what, goSDKName, 0.55))
 	}

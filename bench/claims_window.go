@@ -52,7 +52,7 @@ func (w sized) ns(name string, goroutines int) func(*claim.Session) (float64, er
 func (w sized) against(a, b string, most [3]float64) (claims []claim.Claim) {
 	for i, g := range []int{1, 2, 64} {
 		claims = append(claims, claim.Claim{
-			Area: engineArea, Name: fmt.Sprintf("%s, %d goroutines: %s against %s", w.name, g, a, b),
+			Area: engineArea, Name: fmt.Sprintf("%s, %s: %s against %s", w.name, goroutines(g), a, b),
 			Bound: claim.AtMost, Demand: most[i], Unit: "of its time", Measure: w.ratio(a, b, g),
 		})
 	}
@@ -63,11 +63,18 @@ func (w sized) against(a, b string, most [3]float64) (claims []claim.Claim) {
 func (w sized) shown(name string) (claims []claim.Claim) {
 	for _, g := range []int{1, 2, 64} {
 		claims = append(claims, claim.Claim{
-			Area: engineArea, Name: fmt.Sprintf("%s, %d goroutines: %s", w.name, g, name),
+			Area: engineArea, Name: fmt.Sprintf("%s, %s: %s", w.name, goroutines(g), name),
 			Unit: "ns", Measure: w.ns(name, g),
 		})
 	}
 	return claims
+}
+
+func goroutines(n int) string {
+	if n == 1 {
+		return "1 goroutine"
+	}
+	return fmt.Sprint(n, " goroutines")
 }
 
 func windowClaims() []claim.Claim {

@@ -106,6 +106,8 @@ func connRole(args []string) (claim.Values, error) {
 		run = blockingTraffic(must(conn.New(stream, connOptions())), params)
 	case callbacksConnName:
 		run = callbackTraffic(must(conn.New(stream, connOptions())), params)
+	case batchesName:
+		run = batchTraffic(must(conn.New(stream, connOptions())), params)
 	default:
 		return nil, fmt.Errorf("no traffic %q", args[0])
 	}
@@ -202,14 +204,16 @@ func callbackTraffic(c *conn.Conn, params []byte) traffic {
 		)
 		start := func() {
 			if _, err := c.Start(ctx, echoMethod, params, o, next); err != nil {
-				failed.Store(&err)
+				why := err
+				failed.Store(&why)
 				wg.Done()
 			}
 		}
 		next = func(out conn.Outcome) {
 			switch {
 			case out.Err != nil:
-				failed.Store(&out.Err)
+				why := out.Err
+				failed.Store(&why)
 				wg.Done()
 			case stop.Load():
 				calls.Add(1)
@@ -228,5 +232,53 @@ func callbackTraffic(c *conn.Conn, params []byte) traffic {
 			return 0, *err
 		}
 		return calls.Load(), nil
+	}
+}
+
+// batchTraffic counts what callbacks got and submits as many again, in one batch.
+func batchTraffic(c *conn.Conn, params []byte) traffic {
+	ctx := context.Background()
+	return func(inFlight int, stop *atomic.Bool) (int64, error) {
+		var (
+			ended  atomic.Int64 // since the last batch
+			failed atomic.Pointer[error]
+			wake   = make(chan struct{}, 1)
+		)
+		request := conn.Request{
+			Method: echoMethod, Params: params, Options: conn.CallOptions{Timeout: timeout},
+			Notify: func(out conn.Outcome) {
+				if out.Err != nil {
+					why := out.Err
+					failed.Store(&why)
+				}
+				if ended.Add(1) == 1 {
+					wake <- struct{}{}
+				}
+			},
+		}
+		requests := make([]conn.Request, inFlight)
+		for i := range requests {
+			requests[i] = request
+		}
+		total, open, more := int64(0), int64(0), int64(inFlight)
+		for {
+			if more > 0 && !stop.Load() {
+				n, err := c.Submit(ctx, requests[:more])
+				if err != nil {
+					return 0, err
+				}
+				open += int64(n)
+			}
+			if open == 0 {
+				break
+			}
+			<-wake
+			more = ended.Swap(0)
+			total, open = total+more, open-more
+		}
+		if err := failed.Load(); err != nil {
+			return 0, *err
+		}
+		return total, nil
 	}
 }

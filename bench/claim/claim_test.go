@@ -69,6 +69,15 @@ func TestMainReports(t *testing.T) {
 	require.Contains(t, log.String(), "4 claims, 2 short or failed")
 
 	out.Reset()
+	require.Equal(t, 1, claim.Main(nil, &out, &log, claims, nil))
+	require.Regexp(t, `a +good +≤ 2 x +1 x +ok\n`, out.String())
+	require.Regexp(t, `b +broken +≥ 2 +failed: no luck\n`, out.String())
+	out.Reset()
+	require.Zero(t, claim.Main([]string{"-markdown", "-list"}, &out, &log, claims, nil))
+	require.Contains(t, out.String(), "| a | good | ≤ 2 x |  |  |\n")
+	require.Zero(t, claim.Main([]string{"-help"}, &out, &log, claims, nil))
+
+	out.Reset()
 	require.Zero(t, claim.Main([]string{"-only", "good|seen"}, &out, &log, claims, nil))
 	require.Equal(t, 2, bytes.Count(out.Bytes(), []byte("\n")))
 	require.Equal(t, 2, claim.Main([]string{"-only", "("}, &out, &log, claims, nil))
