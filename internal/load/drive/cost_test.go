@@ -1,12 +1,14 @@
 package drive_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/internal/echo"
 	"github.com/correlator-go/correlator/internal/invariants"
 	"github.com/correlator-go/correlator/internal/load/drive"
@@ -17,7 +19,7 @@ import (
 func timed(tb testing.TB, c drive.Config) *drive.Result {
 	client, server := echo.Pipe()
 	go func() { _ = echo.Serve(server, echo.Options{}) }()
-	link, err := conn.New(client, conn.Options{})
+	link, err := conn.New(client, conn.Options{Overflow: engine.OverflowWait})
 	require.NoError(tb, err)
 	defer link.Close()
 	r, err := drive.Run(tb.Context(), link, c)
@@ -52,9 +54,11 @@ func TestPreciseSleepIsNeverEarly(t *testing.T) {
 // pipe and the echo server.
 func BenchmarkClosedLoop(b *testing.B) {
 	for _, mode := range []drive.Mode{drive.Batch, drive.Callback, drive.Blocking} {
-		b.Run(mode.String(), func(b *testing.B) {
-			b.ReportAllocs()
-			timed(b, drive.Config{Mode: mode, Requests: int64(b.N), InFlight: 1024, Method: "echo", Payload: plan.NewPayload(100, 100, 1)})
-		})
+		for _, size := range []int{100, 4096} {
+			b.Run(fmt.Sprintf("%v/size=%d", mode, size), func(b *testing.B) {
+				b.ReportAllocs()
+				timed(b, drive.Config{Mode: mode, Requests: int64(b.N), InFlight: 1024, Method: "echo", Payload: plan.NewPayload(size, size, 1)})
+			})
+		}
 	}
 }
