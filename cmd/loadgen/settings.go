@@ -156,7 +156,9 @@ func (s *settings) readLoad(w *words) (err error) {
 		}
 	}
 	if w.stages != "" {
-		s.stages, err = plan.ParseStages(w.stages)
+		if s.stages, err = plan.ParseStages(w.stages); err == nil && c.Duration == 0 {
+			c.Duration = plan.NewSchedule(s.stages).Length()
+		}
 		return err
 	}
 	if w.rate == "" {

@@ -80,7 +80,14 @@ func (c *callers) run(ctx context.Context) error {
 // dispatch hands out requests at their times. The queue always has room for
 // those that hold a token.
 func (c *callers) dispatch(queue chan<- due) {
+	var timeUp <-chan time.Time
+	if end, ends := c.end(); ends {
+		timer := time.NewTimer(end - c.now())
+		defer timer.Stop()
+		timeUp = timer.C
+	}
 	var fullUntil time.Duration
+	late := false // the time is up: nobody comes free for what is still due
 	for at, more := c.Schedule.Next(); more; at, more = c.Schedule.Next() {
 		for now := c.now(); now < at && c.stop.Err() == nil; now = c.now() {
 			c.pause(c.stop, at-now, nil)
@@ -90,24 +97,41 @@ func (c *callers) dispatch(queue chan<- due) {
 		}
 		d := due{at: at, warm: at < c.Warmup}
 		c.take(d.warm)
-		select {
-		case c.room <- struct{}{}:
-		default:
-			if c.Drop {
-				c.dropped.Add(1)
-				continue
-			}
-			select {
-			case c.room <- struct{}{}:
-				fullUntil = c.now()
-			case <-c.stop.Done():
-				c.untake(d.warm)
-				return
-			}
+		got, waited := c.takeRoom(&late, timeUp)
+		switch {
+		case !got && c.stop.Err() != nil:
+			c.untake(d.warm)
+			return
+		case !got:
+			c.dropped.Add(1)
+			continue
+		case waited:
+			fullUntil = c.now()
 		}
 		c.isBehind(at, c.now(), fullUntil)
 		queue <- d
 	}
+}
+
+// takeRoom takes a token, waiting for one unless what exceeds the cap is dropped
+// or the time is up, which it notes in late.
+func (c *callers) takeRoom(late *bool, timeUp <-chan time.Time) (got, waited bool) {
+	select {
+	case c.room <- struct{}{}:
+		return true, false
+	default:
+	}
+	if c.Drop || *late {
+		return false, false
+	}
+	select {
+	case c.room <- struct{}{}:
+		return true, true
+	case <-timeUp:
+		*late = true
+	case <-c.stop.Done():
+	}
+	return false, false
 }
 
 // awaitEnd waits until the closed loop's sending is over.

@@ -76,8 +76,9 @@ type Config struct {
 	Drop bool
 	// Warmup is the time at the beginning that is not measured.
 	Warmup time.Duration
-	// Duration ends the sending this long after the warm-up; 0 does not. A
-	// schedule that ends earlier ends it too.
+	// Duration ends the sending this long after the warm-up; 0 does not. What an
+	// open loop had due by then and finds no room for is dropped. A schedule that
+	// ends earlier ends the sending when all of it was sent.
 	Duration time.Duration
 	// Requests ends the sending after this many requests, those of the warm-up
 	// aside; 0 does not.

@@ -218,6 +218,21 @@ func TestQueueWhatExceedsTheCap(t *testing.T) {
 	}
 }
 
+// The time of an open loop is kept although the peer is too slow for it.
+func TestWhatIsStillDueAtTheEndIsDropped(t *testing.T) {
+	for _, mode := range modes {
+		virtual(t, mode.String(), func(t *testing.T) {
+			r := against(t, t.Context(), drive.Config{
+				Mode: mode, Schedule: steady(1000, 10*time.Second), Duration: time.Second, InFlight: 1,
+			}, echo.Shape{Delay: constant(10 * ms)})
+			requireAddsUp(t, r)
+			require.EqualValues(t, 1000, r.Planned)
+			require.InDelta(t, 100, r.Sent, 2)
+			require.LessOrEqual(t, r.Elapsed, 1020*ms)
+		})
+	}
+}
+
 func TestWarmUpIsCountedApart(t *testing.T) {
 	for _, mode := range modes {
 		virtual(t, mode.String(), func(t *testing.T) {

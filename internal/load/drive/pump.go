@@ -77,6 +77,8 @@ func (p *pump) run(ctx context.Context) error {
 			if !over {
 				p.fill(now)
 				failed = p.send(ctx)
+			} else if end, ends := p.end(); ends && now >= end && ctx.Err() == nil {
+				failed = p.finish(ctx, end)
 			}
 			if sending = !over && failed == nil && p.more; !sending {
 				p.stopSending()
@@ -137,6 +139,21 @@ func (p *pump) fill(now time.Duration) {
 		p.advance()
 	}
 	p.measuredPlanned.Add(measured)
+}
+
+// finish sends what was due before the end of an open loop and finds room, and
+// drops the rest.
+func (p *pump) finish(ctx context.Context, end time.Duration) error {
+	p.fill(end - 1)
+	err := p.send(ctx)
+	var measured int64
+	for p.more && p.next < end && (p.Requests == 0 || p.measuredPlanned.Load()+measured < p.Requests) {
+		p.plan(p.next, &measured)
+		p.dropped.Add(1)
+		p.advance()
+	}
+	p.measuredPlanned.Add(measured)
+	return err
 }
 
 // plan counts a planned request and reports whether it belongs to the warm-up.

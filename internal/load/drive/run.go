@@ -19,7 +19,7 @@ type Result struct {
 
 	Planned int64 // requests that were due, dropped ones among them
 	Sent    int64 // calls that the connection took
-	Dropped int64 // due and not sent, for want of room
+	Dropped int64 // due and not sent, for want of room, or of time at the end
 	Behind  int64 // sent more than BehindAfter late
 	Held    int64 // those of them that waited for room, or for the peer to read
 	// MeasuredPlanned and MeasuredSent are those after the warm-up.

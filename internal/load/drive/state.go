@@ -121,6 +121,11 @@ func (s *state) over(ctx context.Context, now time.Duration) bool {
 		s.Requests > 0 && s.measuredPlanned.Load() >= s.Requests
 }
 
+// end is when an open loop's time is up, if it has an end by time.
+func (s *state) end() (time.Duration, bool) {
+	return s.Warmup + s.Duration, s.Schedule != nil && s.Duration > 0
+}
+
 // closeNow cuts the connection, so that every call in flight ends.
 func (s *state) closeNow() {
 	s.cut.Store(true)

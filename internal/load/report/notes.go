@@ -26,7 +26,7 @@ func (d *Document) note(r *drive.Result) {
 		say("interrupted: this is the part until then")
 	}
 	if open && n.Dropped > 0 {
-		say("%s of %s planned calls (%s) were dropped: all %s in flight were out", count(n.Dropped), count(n.Planned), share(n.Dropped, n.Planned), count(int64(d.Config.InFlight)))
+		say("%s of %s planned calls (%s) were dropped: all %s in flight were out when they were due, or still at the end", count(n.Dropped), count(n.Planned), share(n.Dropped, n.Planned), count(int64(d.Config.InFlight)))
 	}
 	if open && n.Held > 0 {
 		say("behind: %s of %s calls (%s) were sent more than %v late for want of room (-c %d) or since the peer did not read",
