@@ -47,7 +47,7 @@ func (c *Conn) answerFrame(rawID, result []byte, e *codec.Error) {
 		c.counts.answersDropped.Add(1)
 		return
 	}
-	n := takeNode()
+	n := takeNode(need)
 	n.charge = need
 	c.pushAnswer(n, rawID, result, e)
 }

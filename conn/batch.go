@@ -43,7 +43,7 @@ func (b *batchAnswer) add(answer []byte, wait bool) {
 		return
 	}
 	c := b.conn
-	n := takeNode()
+	n := takeNode(len(buf) + envelopeBytes)
 	n.buf = c.o.Framer.Open(n.buf)
 	n.buf = append(n.buf, '[')
 	n.buf = append(n.buf, buf...)

@@ -88,7 +88,7 @@ func (c *Conn) Call(ctx context.Context, method string, params []byte, o CallOpt
 		c.feeds.add(id, f)
 	}
 	if held || c.room.try(need) || c.waitRoom(need, ctx, call.Done()) == nil {
-		if err := c.send(id, method, params, &o, need); err != nil {
+		if err := c.send(id, method, params, &o, need, true); err != nil {
 			call.Cancel(err)
 		}
 	}
@@ -150,7 +150,7 @@ func (c *Conn) Start(ctx context.Context, method string, params []byte, o CallOp
 			return id, nil
 		}
 	}
-	if err := c.send(id, method, params, &o, need); err != nil {
+	if err := c.send(id, method, params, &o, need, false); err != nil {
 		c.engine.Cancel(id, err)
 	}
 	return id, nil
@@ -194,13 +194,14 @@ func (c *Conn) need(method string, params []byte) (int, error) {
 
 // send encodes the request and queues it; need bytes of room are held for it,
 // and given back if it cannot be encoded. A call without an id met a table that
-// had just been closed: it has failed already.
-func (c *Conn) send(id codec.ID, method string, params []byte, o *CallOptions, need int) error {
+// had just been closed: it has failed already. waits is for those whose
+// caller waits for the answer.
+func (c *Conn) send(id codec.ID, method string, params []byte, o *CallOptions, need int, waits bool) error {
 	if id.IsAbsent() {
 		c.room.release(need)
 		return nil
 	}
-	n := takeNode()
+	n := takeNode(need)
 	n.charge = need
 	n.call, _ = id.Int()
 	buf, err := c.appendRequest(n.buf, id, method, params, o)
@@ -210,7 +211,11 @@ func (c *Conn) send(id codec.ID, method string, params []byte, o *CallOptions, n
 		return err
 	}
 	n.buf = buf
-	c.line.push(n)
+	if waits {
+		c.line.pushWaiting(n)
+	} else {
+		c.line.push(n)
+	}
 	return nil
 }
 

@@ -205,9 +205,14 @@ type feeds struct {
 
 	mu   sync.Mutex // protects the fields below; taken before a feed's own
 	live map[int64]*feed
-	// retired remembers the ids of calls that had a feed and ended: a ring in
-	// which an id has one place.
-	retired []int64
+	// retired remembers calls that had a feed and ended: a table in which an id
+	// has one place, where the next id to fall on it takes over.
+	retired []retiredFeed
+}
+
+type retiredFeed struct {
+	id    int64
+	quiet bool
 }
 
 // retiredIDs bounds the memory for telling late progress from unknown.
@@ -220,13 +225,13 @@ func (s *feeds) add(id codec.ID, f *feed) {
 	defer s.mu.Unlock()
 	if s.live == nil {
 		s.live = make(map[int64]*feed)
-		s.retired = make([]int64, retiredIDs)
+		s.retired = make([]retiredFeed, retiredIDs)
 	}
 	f.mu.Lock()
 	over := f.over
 	f.mu.Unlock()
 	if over {
-		s.retireLocked(key)
+		s.retireLocked(key, f)
 		return
 	}
 	s.live[key] = f
@@ -247,21 +252,32 @@ func (s *feeds) answered(id int64) {
 func (s *feeds) remove(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.live[id]; ok {
+	if f, ok := s.live[id]; ok {
 		delete(s.live, id)
 		s.count.Store(int32(len(s.live)))
-		s.retireLocked(id)
+		s.retireLocked(id, f)
 	}
 }
 
-func (s *feeds) retireLocked(id int64) { s.retired[retiredPlace(id)] = id }
+func (s *feeds) retireLocked(id int64, f *feed) {
+	s.retired[retiredPlace(id)] = retiredFeed{id, f.quiet}
+}
 
 func retiredPlace(id int64) uint64 { return uint64(id) * 0x9e3779b97f4a7c15 >> 55 }
 
-// quiet reports whether the peer must not hear that the call ended.
+// quiet reports whether the peer must not hear that the call ended. Its caller
+// may have seen the end already and removed the feed.
 func (s *feeds) quiet(id int64) bool {
-	f, _ := s.find(id)
-	return f != nil && f.quiet
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live == nil {
+		return false
+	}
+	if f := s.live[id]; f != nil {
+		return f.quiet
+	}
+	old := s.retired[retiredPlace(id)]
+	return old.id == id && old.quiet
 }
 
 // find gives the feed of a pending call, and whether the call is known to have
@@ -272,5 +288,5 @@ func (s *feeds) find(id int64) (f *feed, late bool) {
 	if s.live == nil {
 		return nil, false
 	}
-	return s.live[id], s.retired[retiredPlace(id)] == id
+	return s.live[id], s.retired[retiredPlace(id)].id == id
 }

@@ -132,7 +132,7 @@ func (r *Inbound) answer(result []byte, e *codec.Error, wait bool) error {
 		return ErrAnswered
 	}
 	c.serving.forget(r)
-	n := takeNode()
+	n := takeNode(len(result) + errorBytes(e) + envelopeBytes)
 	if r.batch != nil {
 		n.buf = appendAnswer(n.buf, r.message.RawID(), result, e)
 		r.batch.add(n.buf, wait)

@@ -12,10 +12,13 @@ func collect(l *line, n int) (calls []int64, sleeps int) {
 	for len(calls) < n {
 		first := l.take()
 		if first == nil {
-			if l.sleep() {
-				sleeps++
-				<-l.wake
+			l.sleep()
+			if !l.empty() {
+				l.awake()
+				continue
 			}
+			sleeps++
+			<-l.wake
 			continue
 		}
 		for ; first != nil; first = first.next {
@@ -49,8 +52,7 @@ func TestLineKeepsTheOrderOfEachPusher(t *testing.T) {
 
 func TestLineWakesOncePerSleep(t *testing.T) {
 	l := newLine()
-	require.True(t, l.sleep())
-	require.False(t, l.sleep(), "it sleeps already")
+	l.sleep()
 	l.push(&node{call: 1})
 	l.push(&node{call: 2})
 	l.poke()
@@ -60,14 +62,72 @@ func TestLineWakesOncePerSleep(t *testing.T) {
 	require.EqualValues(t, 1, first.call)
 	require.EqualValues(t, 2, first.next.call)
 
-	require.True(t, l.sleep())
+	l.sleep()
 	l.awake()
 	require.Empty(t, l.wake)
-	require.True(t, l.sleep())
+	l.sleep()
 	l.poke()
 	l.poke()
 	l.awake()
 	require.Empty(t, l.wake, "awake consumed the wake-up that was on its way")
+}
+
+func TestLineCorkHoldsWaitingCallsBackOnly(t *testing.T) {
+	l := newLine()
+	l.cork()
+	l.sleep()
+	l.pushWaiting(&node{call: 1})
+	require.Empty(t, l.wake)
+	l.nudge()
+	require.Len(t, l.wake, 1)
+	<-l.wake
+	require.EqualValues(t, 1, l.take().call)
+
+	l.sleep()
+	l.nudge()
+	require.Empty(t, l.wake, "there is nothing to do")
+	l.pushWaiting(&node{call: 2})
+	l.push(&node{call: 3})
+	require.Len(t, l.wake, 1, "other frames do not wait")
+	<-l.wake
+	require.EqualValues(t, 2, l.take().call)
+
+	l.sleep()
+	l.pushWaiting(&node{call: 4})
+	l.uncork()
+	require.Len(t, l.wake, 1)
+	<-l.wake
+	l.take()
+	l.sleep()
+	l.pushWaiting(&node{call: 5})
+	require.Len(t, l.wake, 1)
+}
+
+func TestLineUncorkNeverLosesAWakeUp(t *testing.T) {
+	const calls = 20000
+	l := newLine()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		collect(l, calls)
+	}()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for n := range calls {
+			l.pushWaiting(&node{call: int64(n)})
+		}
+	}()
+	for running := true; running; {
+		select {
+		case <-over:
+			running = false
+		default:
+		}
+		l.cork()
+		l.uncork()
+	}
+	<-done
 }
 
 func TestLinePokeNeverGetsLost(t *testing.T) {
@@ -79,7 +139,8 @@ func TestLinePokeNeverGetsLost(t *testing.T) {
 		n := 0
 		for n < pokes {
 			n += len(takeCancels(c))
-			if n < pokes && l.sleep() {
+			if n < pokes {
+				l.sleep()
 				if c.any() {
 					l.awake()
 					continue

@@ -37,19 +37,41 @@ type mark struct {
 
 const (
 	noCall = -1
-	// nodeKeep is the largest buffer that goes back into the pool. Batches are
-	// cut to fit it, so that only single large frames are left to the collector.
-	nodeKeep = 256 << 10
+	// groupBytes is where Submit begins another node.
+	groupBytes = 128 << 10
+	// Buffers up to nodeSmall and up to nodeKeep have a pool each, so that a few
+	// large frames do not make small ones hold large buffers. Larger ones are left
+	// to the collector.
+	nodeSmall = 8 << 10
+	nodeKeep  = 2 * groupBytes
 )
 
-var nodes = sync.Pool{New: func() any { return &node{call: noCall, buf: make([]byte, 0, 512)} }}
+var (
+	smallNodes = sync.Pool{New: func() any { return &node{call: noCall, buf: make([]byte, 0, 512)} }}
+	largeNodes = sync.Pool{New: func() any { return &node{call: noCall} }}
+)
 
-func takeNode() *node { return nodes.Get().(*node) }
+// takeNode gives an empty node with room for size bytes.
+func takeNode(size int) *node {
+	pool := &smallNodes
+	if size > nodeSmall {
+		pool = &largeNodes
+	}
+	n := pool.Get().(*node)
+	if cap(n.buf) < size {
+		n.buf = make([]byte, 0, size)
+	}
+	return n
+}
 
 // putNode gives n back. The caller must hold the only reference.
 func putNode(n *node) {
-	if cap(n.buf) > nodeKeep {
-		return
+	pool := &smallNodes
+	if cap(n.buf) > nodeSmall {
+		pool = &largeNodes
+		if cap(n.buf) > nodeKeep {
+			return
+		}
 	}
 	if invariants.Enabled {
 		for i := range n.buf {
@@ -57,5 +79,5 @@ func putNode(n *node) {
 		}
 	}
 	*n = node{buf: n.buf[:0], marks: n.marks[:0], call: noCall}
-	nodes.Put(n)
+	pool.Put(n)
 }

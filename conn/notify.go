@@ -36,7 +36,7 @@ func (c *Conn) TryNotify(method string, params []byte) error {
 }
 
 func (c *Conn) pushNotification(method string, params []byte, need int) error {
-	n := takeNode()
+	n := takeNode(need)
 	n.charge = need
 	n.frames = 1
 	n.buf = c.o.Framer.Open(n.buf)
@@ -55,7 +55,7 @@ func (c *Conn) pushNotification(method string, params []byte, need int) error {
 // Flush waits until everything that was queued before it has been written to
 // the stream, or ctx or the connection ends.
 func (c *Conn) Flush(ctx context.Context) error {
-	n := takeNode()
+	n := takeNode(0)
 	n.flushed = make(chan struct{})
 	flushed := n.flushed
 	c.line.push(n)

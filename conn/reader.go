@@ -11,33 +11,62 @@ import (
 // calls, requests go to a queue, callbacks run here but must not block. It
 // returns what ended the stream.
 func (c *Conn) read(from io.Reader) error {
-	frames := codec.NewReader(from, codec.ReaderOptions{
+	tally := &tally{from: from, counts: &c.counts, line: c.line}
+	frames := codec.NewReader(tally, codec.ReaderOptions{
 		Framer: c.o.Framer, MaxFrame: c.o.MaxFrame, ChunkSize: c.o.ChunkSize, Scan: c.scan,
 	})
 	var m codec.Message
-	var n, bytes uint64
 	for {
 		err := frames.ReadMessage(&m)
-		n++
-		bytes += uint64(len(m.Frame()))
 		switch {
 		case err == nil:
+			if tally.frames++; tally.frames%nudgeFrames == 0 {
+				c.line.nudge()
+			}
 			c.route(&m, nil)
 		case !codec.Recoverable(err):
-			c.counts.framesIn.Add(n - 1)
-			c.counts.bytesIn.Add(bytes)
+			tally.publish()
 			return err
 		case errors.Is(err, codec.ErrBatch) && isArray(err):
 			c.batched(m.Frame())
 		default:
 			c.unreadable(&m, err)
 		}
-		if n >= 64 || frames.Buffered() == 0 {
-			c.counts.framesIn.Add(n)
-			c.counts.bytesIn.Add(bytes)
-			n, bytes = 0, 0
-		}
 	}
+}
+
+const (
+	// nudgeFrames is after how many answers of a burst the calls that followed
+	// are written.
+	nudgeFrames = 64
+	// corkBytes is from how many bytes on a read may hold a burst.
+	corkBytes = 1 << 10
+)
+
+// tally is what the codec reads from. The codec asks for more when all it had was
+// handed out, so that is where a burst ends and the next begins.
+type tally struct {
+	from          io.Reader
+	counts        *counts
+	line          *line
+	frames, bytes uint64
+}
+
+func (t *tally) Read(p []byte) (int, error) {
+	t.publish()
+	t.line.uncork()
+	n, err := t.from.Read(p)
+	t.bytes = uint64(n)
+	if n >= corkBytes {
+		t.line.cork()
+	}
+	return n, err
+}
+
+func (t *tally) publish() {
+	t.counts.framesIn.Add(t.frames)
+	t.counts.bytesIn.Add(t.bytes)
+	t.frames, t.bytes = 0, 0
 }
 
 // isArray tells a frame that is an array from one that holds one in a wrong

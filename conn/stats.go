@@ -13,7 +13,7 @@ type Stats struct {
 	// and late, duplicate and unknown answers apart.
 	Calls engine.Stats
 
-	BytesIn, FramesIn   uint64 // of whole frames, their delimiters aside
+	BytesIn, FramesIn   uint64 // counted when the reader has taken all it had
 	BytesOut, FramesOut uint64
 	Writes              uint64 // write calls
 	Skipped             uint64 // requests that were queued and not written, since their call had ended

@@ -41,7 +41,6 @@ type writer struct {
 	frames  uint64
 	skipped uint64
 	flushed []chan struct{}
-	crowd   bool // the last batch held more than one frame
 
 	counts writerCounts
 }
@@ -75,10 +74,8 @@ func (w *writer) run() error {
 
 // wait sleeps until there is something to write; false says quit.
 func (w *writer) wait() bool {
-	if !w.line.sleep() {
-		return true
-	}
-	if w.cancels.any() {
+	w.line.sleep()
+	if !w.line.empty() || w.cancels.any() {
 		w.line.awake()
 		return true
 	}
@@ -90,21 +87,25 @@ func (w *writer) wait() bool {
 	}
 }
 
-// fill gathers a batch. Callers that run at the same time get one chance to
-// join it: the writer yields once before it writes. A single caller in a
-// ping-pong is not made to wait for company that does not come.
+// fill gathers a batch. Callers that run at the same time get a chance to join
+// it: the writer yields before it writes, and again for as long as that brings
+// more. A single caller in a ping-pong is not made to wait for company that does
+// not come.
 func (w *writer) fill() error {
 	if err := w.gather(); err != nil {
 		return err
 	}
-	if w.rest == nil && (w.crowd || w.frames > 1) && len(w.batch) < batchBytes {
+	for before := uint64(0); w.rest == nil && w.frames > 1 && w.frames > before && len(w.batch) < batchBytes; {
+		before = w.frames
 		runtime.Gosched()
 		w.rest = w.line.take()
 		if err := w.gather(); err != nil {
 			return err
 		}
 	}
-	w.crowd = w.frames > 1
+	if crowd := w.frames > 1; crowd != w.line.crowd.Load() {
+		w.line.crowd.Store(crowd)
+	}
 	w.batch = w.cancels.appendTo(w.batch, w.framer, &w.counts)
 	return nil
 }
@@ -176,10 +177,14 @@ func (w *writer) direct(n *node) error {
 		return err
 	}
 	w.batch = w.batch[:0]
-	return w.write(n.buf)
+	if err := w.write(n.buf); err != nil {
+		return err
+	}
+	w.written()
+	return nil
 }
 
-// flush writes the batch and gives its room back.
+// flush writes the batch.
 func (w *writer) flush() error {
 	if err := w.write(w.batch); err != nil {
 		return err
@@ -188,6 +193,12 @@ func (w *writer) flush() error {
 	if cap(w.batch) > batchKeep {
 		w.batch = nil
 	}
+	w.written()
+	return nil
+}
+
+// written counts what was gathered and gives its room back.
+func (w *writer) written() {
 	w.counts.frames.Add(w.frames)
 	if w.skipped > 0 {
 		w.counts.skipped.Add(w.skipped)
@@ -196,7 +207,6 @@ func (w *writer) flush() error {
 	w.room.release(w.charge)
 	w.charge = 0
 	w.announce()
-	return nil
 }
 
 func (w *writer) write(p []byte) error {
