@@ -77,22 +77,38 @@ func (c *callers) run(ctx context.Context) error {
 	}
 }
 
-// dispatch hands out requests at their times. The queue always has room for
-// those that hold a token.
+// dispatch hands out requests at their times, and lets a schedule's time go on
+// after its last one.
 func (c *callers) dispatch(queue chan<- due) {
+	c.handOut(queue)
+	if !c.counted() {
+		c.pauseUntil(c.length)
+	}
+}
+
+// pauseUntil waits for a time of the run, or for stop.
+func (c *callers) pauseUntil(at time.Duration) {
+	for now := c.now(); now < at && c.stop.Err() == nil; now = c.now() {
+		c.pause(c.stop, at-now, nil)
+	}
+}
+
+// handOut does dispatch's work. The queue always has room for those that hold a
+// token.
+func (c *callers) handOut(queue chan<- due) {
 	var timeUp <-chan time.Time
-	if end, ends := c.end(); ends {
-		timer := time.NewTimer(end - c.now())
+	if c.Duration > 0 {
+		timer := time.NewTimer(c.length - c.now())
 		defer timer.Stop()
 		timeUp = timer.C
 	}
 	var fullUntil time.Duration
 	late := false // the time is up: nobody comes free for what is still due
 	for at, more := c.Schedule.Next(); more; at, more = c.Schedule.Next() {
-		for now := c.now(); now < at && c.stop.Err() == nil; now = c.now() {
-			c.pause(c.stop, at-now, nil)
-		}
 		if c.over(c.stop, at) {
+			return
+		}
+		if c.pauseUntil(at); c.stop.Err() != nil {
 			return
 		}
 		d := due{at: at, warm: at < c.Warmup}

@@ -233,6 +233,43 @@ func TestWhatIsStillDueAtTheEndIsDropped(t *testing.T) {
 	}
 }
 
+// Five requests at one a second take five seconds, not four.
+func TestScheduleLastsToItsEnd(t *testing.T) {
+	for _, mode := range modes {
+		for name, c := range map[string]drive.Config{
+			"schedule": {Mode: mode, Schedule: steady(1, 5*time.Second), InFlight: 2},
+			"duration": {Mode: mode, Schedule: steady(1, time.Hour), Duration: 5 * time.Second, InFlight: 2},
+			"shorter":  {Mode: mode, Schedule: steady(0.5, time.Hour), Duration: 5 * time.Second, InFlight: 2},
+		} {
+			virtual(t, name+"/"+mode.String(), func(t *testing.T) {
+				r := against(t, t.Context(), c, echo.Shape{Delay: constant(ms)})
+				requireAddsUp(t, r)
+				require.InDelta(t, 5, r.Sending.Seconds(), 0.001)
+				require.EqualValues(t, map[string]int64{"schedule": 5, "duration": 5, "shorter": 3}[name], r.Sent)
+			})
+		}
+	}
+}
+
+// Nobody answers: the sending is over in time all the same, not when the first
+// call times out.
+func TestEndIsNoticedWhileAllWait(t *testing.T) {
+	for _, mode := range modes {
+		for name, c := range map[string]drive.Config{
+			"open":   {Mode: mode, Schedule: steady(100, time.Minute), Duration: time.Second, InFlight: 4, Timeout: 20 * time.Second},
+			"closed": {Mode: mode, Duration: time.Second, InFlight: 4, Timeout: 20 * time.Second},
+		} {
+			virtual(t, name+"/"+mode.String(), func(t *testing.T) {
+				r := against(t, t.Context(), c, echo.Shape{Blackhole: 1})
+				requireAddsUp(t, r)
+				require.InDelta(t, 1, r.Sending.Seconds(), 0.01)
+				require.EqualValues(t, 4, r.Ends().Timeout)
+				require.InDelta(t, 20, r.Elapsed.Seconds(), 0.1)
+			})
+		}
+	}
+}
+
 func TestWarmUpIsCountedApart(t *testing.T) {
 	for _, mode := range modes {
 		virtual(t, mode.String(), func(t *testing.T) {

@@ -20,14 +20,20 @@ func (s *state) pause(ctx context.Context, d time.Duration, wake <-chan struct{}
 		}
 		d = d.Truncate(time.Millisecond)
 	}
+	select {
+	case <-s.after(d):
+	case <-wake:
+	case <-ctx.Done():
+	}
+}
+
+// after is time.After with the run's one timer: the channel is valid until the
+// next call.
+func (s *state) after(d time.Duration) <-chan time.Time {
 	if s.timer == nil {
 		s.timer = time.NewTimer(d)
 	} else {
 		s.timer.Reset(d)
 	}
-	select {
-	case <-s.timer.C:
-	case <-wake:
-	case <-ctx.Done():
-	}
+	return s.timer.C
 }

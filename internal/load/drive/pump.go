@@ -77,10 +77,11 @@ func (p *pump) run(ctx context.Context) error {
 			if !over {
 				p.fill(now)
 				failed = p.send(ctx)
-			} else if end, ends := p.end(); ends && now >= end && ctx.Err() == nil {
-				failed = p.finish(ctx, end)
+			} else if p.Schedule != nil && ctx.Err() == nil && !p.counted() {
+				failed = p.finish(ctx)
 			}
-			if sending = !over && failed == nil && p.more; !sending {
+			// A schedule's time goes on after its last request.
+			if sending = !over && failed == nil && (p.more || now < p.length); !sending {
 				p.stopSending()
 				if p.End == Cut || ctx.Err() != nil {
 					p.closeNow()
@@ -143,11 +144,11 @@ func (p *pump) fill(now time.Duration) {
 
 // finish sends what was due before the end of an open loop and finds room, and
 // drops the rest.
-func (p *pump) finish(ctx context.Context, end time.Duration) error {
-	p.fill(end - 1)
+func (p *pump) finish(ctx context.Context) error {
+	p.fill(p.length - 1)
 	err := p.send(ctx)
 	var measured int64
-	for p.more && p.next < end && (p.Requests == 0 || p.measuredPlanned.Load()+measured < p.Requests) {
+	for p.more && p.next < p.length && (p.Requests == 0 || p.measuredPlanned.Load()+measured < p.Requests) {
 		p.plan(p.next, &measured)
 		p.dropped.Add(1)
 		p.advance()
@@ -240,9 +241,17 @@ func (p *pump) collect() {
 
 // wait returns when something may be to do.
 func (p *pump) wait(ctx context.Context, sending bool) {
-	if sending && p.Schedule != nil && (len(p.free) > 0 || p.Drop) {
-		p.pause(ctx, p.next-p.now(), p.wake)
+	if sending && p.more && p.Schedule != nil && (len(p.free) > 0 || p.Drop) {
+		p.pause(ctx, min(p.next, p.length)-p.now(), p.wake)
 		return
+	}
+	var timeUp <-chan time.Time
+	switch {
+	case !sending:
+	case p.Schedule != nil && (!p.more || p.Duration > 0):
+		timeUp = p.after(p.length - p.now())
+	case p.Duration > 0:
+		timeUp = p.after(p.Warmup + p.Duration - p.now())
 	}
 	stop := ctx.Done()
 	if !sending {
@@ -259,6 +268,7 @@ func (p *pump) wait(ctx context.Context, sending bool) {
 		// Let the reader get through the burst that it is in: more callbacks now
 		// are fewer, larger batches.
 		runtime.Gosched()
+	case <-timeUp:
 	case <-stop:
 	}
 }

@@ -71,6 +71,12 @@ func Run(ctx context.Context, link *conn.Conn, c Config) (*Result, error) {
 	if c.Progress {
 		s.call.Progress = func(conn.Progress) {} // counted by the connection
 	}
+	if c.Schedule != nil {
+		s.length = c.Schedule.Length()
+		if c.Duration > 0 {
+			s.length = min(s.length, c.Warmup+c.Duration)
+		}
+	}
 	before := link.Stats()
 	sampler := startSampler(s)
 	if c.Mode == Blocking {

@@ -19,7 +19,10 @@ type state struct {
 	start time.Time
 	tally *tally.Tally
 	call  conn.CallOptions
-	timer *time.Timer // pause's
+	timer *time.Timer // of whoever sends
+	// length is when an open loop's time is up: at the end of its schedule or of
+	// Duration, whichever comes first.
+	length time.Duration
 
 	// Sums over the whole run, warm-up included, except where they say so.
 	// Written by whoever sends and records, read by the sampler.
@@ -116,15 +119,11 @@ func statusOf(err error) engine.Status {
 
 // over reports whether the sending must end: by time, by number, or by ctx.
 func (s *state) over(ctx context.Context, now time.Duration) bool {
-	return ctx.Err() != nil ||
-		s.Duration > 0 && now >= s.Warmup+s.Duration ||
-		s.Requests > 0 && s.measuredPlanned.Load() >= s.Requests
+	return ctx.Err() != nil || s.Duration > 0 && now >= s.Warmup+s.Duration || s.counted()
 }
 
-// end is when an open loop's time is up, if it has an end by time.
-func (s *state) end() (time.Duration, bool) {
-	return s.Warmup + s.Duration, s.Schedule != nil && s.Duration > 0
-}
+// counted reports whether Requests have been planned, if they end the sending.
+func (s *state) counted() bool { return s.Requests > 0 && s.measuredPlanned.Load() >= s.Requests }
 
 // closeNow cuts the connection, so that every call in flight ends.
 func (s *state) closeNow() {
