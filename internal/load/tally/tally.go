@@ -89,9 +89,13 @@ func (c *cell) record(s *Sample) {
 
 func clamp(d time.Duration) int64 { return int64(min(max(d, 0), latencyMax)) }
 
+// merge adds from. Both histograms hold the same calls, and merging an empty one
+// would read all of its thirty thousand counts.
 func (c *cell) merge(from *cell) {
-	c.response.Merge(from.response)
-	c.service.Merge(from.service)
+	if from.response.TotalCount() > 0 {
+		c.response.Merge(from.response)
+		c.service.Merge(from.service)
+	}
 	for k := range c.measured {
 		c.measured[k] += from.measured[k]
 		c.warm[k] += from.warm[k]
@@ -99,7 +103,9 @@ func (c *cell) merge(from *cell) {
 }
 
 func (c *cell) reset() {
-	c.response.Reset()
-	c.service.Reset()
+	if c.response.TotalCount() > 0 {
+		c.response.Reset()
+		c.service.Reset()
+	}
 	c.measured, c.warm = [kinds]int64{}, [kinds]int64{}
 }
