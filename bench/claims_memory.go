@@ -7,7 +7,7 @@ import (
 )
 
 func memoryClaims() []claim.Claim {
-	names := []string{bareName, engineName, stringsName, naiveName, goSDKName, cardName}
+	names := []string{bareName, engineName, stringsName, naiveName, goSDKName}
 	measure := func(s *claim.Session) (*claim.Series, error) {
 		var contenders []claim.Contender
 		for _, t := range names {

@@ -89,41 +89,46 @@ func poolRole([]string) (claim.Values, error) {
 		}
 		var bbp bytebufferpool.Pool
 		std := sync.Pool{New: func() any { return new([]byte) }}
-		twice := func(op func(scratch []byte)) float64 {
-			return timed(2, 2*codecTime, func(_ int, stop *atomic.Bool) (ops int) {
-				scratch := make([]byte, largest)
-				for ; !stop.Load(); ops += len(set) {
-					op(scratch)
+		ways := map[string]func(scratch []byte){
+			"copy": func(scratch []byte) {
+				for _, f := range set {
+					copy(scratch, f)
 				}
-				return ops
-			})
+			},
+			"ours": func([]byte) {
+				for i := range messages {
+					m := messages[i]
+					m.Retain()
+					m.Release()
+				}
+			},
+			"bytebufferpool": func([]byte) {
+				for _, f := range set {
+					b := bbp.Get()
+					b.B = append(b.B, f...)
+					bbp.Put(b)
+				}
+			},
+			"sync.Pool": func([]byte) {
+				for _, f := range set {
+					b := std.Get().(*[]byte)
+					*b = append((*b)[:0], f...)
+					std.Put(b)
+				}
+			},
 		}
-		v[name+" copy"] = twice(func(scratch []byte) {
-			for _, f := range set {
-				copy(scratch, f)
+		const turns = 4 // differences are read off these, so they take turns
+		for range turns {
+			for way, op := range ways {
+				v[name+" "+way] += timed(2, codecTime, func(_ int, stop *atomic.Bool) (ops int) {
+					scratch := make([]byte, largest)
+					for ; !stop.Load(); ops += len(set) {
+						op(scratch)
+					}
+					return ops
+				}) / turns
 			}
-		})
-		v[name+" ours"] = twice(func([]byte) {
-			for i := range messages {
-				m := messages[i]
-				m.Retain()
-				m.Release()
-			}
-		})
-		v[name+" bytebufferpool"] = twice(func([]byte) {
-			for _, f := range set {
-				b := bbp.Get()
-				b.B = append(b.B, f...)
-				bbp.Put(b)
-			}
-		})
-		v[name+" sync.Pool"] = twice(func([]byte) {
-			for _, f := range set {
-				b := std.Get().(*[]byte)
-				*b = append((*b)[:0], f...)
-				std.Put(b)
-			}
-		})
+		}
 	}
 	return v, nil
 }
