@@ -25,12 +25,12 @@ func (s strays) hook(x conn.Stray) {
 	s.c <- x
 }
 
-// echo answers every request with its params.
-var echo = conn.HandlerFunc(func(_ context.Context, r *conn.Inbound) { _ = r.Reply(r.Params()) })
+// echoes answers every request with its params.
+var echoes = conn.HandlerFunc(func(_ context.Context, r *conn.Inbound) { _ = r.Reply(r.Params()) })
 
 func TestC07InvalidUTF8(t *testing.T) {
 	seen := newStrays()
-	c, p := connect(t, conn.Options{Handler: echo, OnStray: seen.hook})
+	c, p := connect(t, conn.Options{Handler: echoes, OnStray: seen.hook})
 	p.send("\xff\xfe", `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, p.line())
 	require.Equal(t, "\xff\xfe", string((<-seen.c).Frame))
@@ -92,7 +92,7 @@ func TestC12ErrorIsABareString(t *testing.T) {
 }
 
 func TestC17Batches(t *testing.T) {
-	c, p := connect(t, conn.Options{Profile: codec.JSONRPC, Batches: conn.SplitBatches, Handler: echo})
+	c, p := connect(t, conn.Options{Profile: codec.JSONRPC, Batches: conn.SplitBatches, Handler: echoes})
 	for _, test := range []struct{ batch, answer string }{
 		{`[]`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}`},
 		{`[1]`, `[{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}]`},
@@ -159,7 +159,7 @@ func TestC18Chatter(t *testing.T) {
 
 func TestC26NullID(t *testing.T) {
 	t.Run("plain JSON-RPC answers it", func(t *testing.T) {
-		c, p := connect(t, conn.Options{Profile: codec.JSONRPC, Handler: echo, Batches: conn.SplitBatches})
+		c, p := connect(t, conn.Options{Profile: codec.JSONRPC, Handler: echoes, Batches: conn.SplitBatches})
 		p.send(`{"jsonrpc":"2.0","id":null,"method":"m","params":[1]}`)
 		require.Equal(t, `{"jsonrpc":"2.0","id":null,"result":[1]}`, p.line())
 		p.send(`[{"jsonrpc":"2.0","id":null,"method":"m","params":[1]},{"jsonrpc":"2.0","id":null,"method":"m","params":[2]}]`)

@@ -215,7 +215,7 @@ func TestL15NoGoroutineIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for i := range rounds(1000) {
 		ours, theirs := newTape()
-		c, err := conn.New(ours, conn.Options{Handler: echo})
+		c, err := conn.New(ours, conn.Options{Handler: echoes})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(background)
 		var calls [10]<-chan reply
@@ -251,7 +251,7 @@ func TestL15GoroutinesOfAConnection(t *testing.T) {
 	own := func() int { return strings.Count(stacks(), "created by github.com/correlator-go/correlator/conn.") }
 	synctest.Test(t, func(t *testing.T) {
 		before := own()
-		c, p := connect(t, conn.Options{Handler: echo})
+		c, p := connect(t, conn.Options{Handler: echoes})
 		require.Equal(t, before+2, own(), "a reader and a writer")
 		p.send(`{"jsonrpc":"2.0","id":1,"method":"m"}`, `{"jsonrpc":"2.0","method":"m"}`)
 		p.read()

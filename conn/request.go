@@ -197,7 +197,7 @@ func (c *Conn) published(m *codec.Message) bool {
 	case f != nil && f.notes != nil:
 		c.engine.Touch(id)
 		switch f.offerNote(m.Method(), m.Params()) {
-		case feedDropped:
+		case feedDropped, feedOver:
 			c.counts.notesDropped.Add(1)
 		case feedTooSlow:
 			c.counts.notesDropped.Add(1)
