@@ -91,6 +91,6 @@ func (e *Engine[T]) begin(ctx context.Context, s *slot[T], r ref, o *CallOptions
 		}
 	}
 	if f := e.failure.Load(); f != nil {
-		e.settle(s, r, ending{err: f.err, status: Failed, closed: true})
+		e.settle(s, r, &ending{err: f.err, at: now, status: Failed, closed: true})
 	}
 }

@@ -66,7 +66,7 @@ func (c Call[T]) Cancel(err error) bool {
 	if c.ref == 0 {
 		return false
 	}
-	return c.e.settle(c.e.table.slot(c.ref.index()), c.ref, ending{err: err, status: Cancelled})
+	return c.e.cancel(c.e.table.slot(c.ref.index()), c.ref, err)
 }
 
 // Discard says that nobody will ask for the outcome: when the call settles, or if

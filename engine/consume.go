@@ -28,12 +28,12 @@ func (e *Engine[T]) consume(s *slot[T], r ref, w word) (v T, err error, status S
 func (e *Engine[T]) takeError(s *slot[T], r ref) (error, Status) {
 	place := e.table.endingOf(r.index())
 	end := *place
-	*place = ending{}
+	*place = nil
 	return e.errorOf(s, r, end), end.status
 }
 
 // errorOf makes the error of a call that the caller owns.
-func (e *Engine[T]) errorOf(s *slot[T], r ref, end ending) error {
+func (e *Engine[T]) errorOf(s *slot[T], r ref, end *ending) error {
 	if end.status == Rejected {
 		return end.err
 	}
@@ -42,7 +42,7 @@ func (e *Engine[T]) errorOf(s *slot[T], r ref, end ending) error {
 		Status:   end.status,
 		Sent:     s.sent.Load() == r.gen(),
 		Deadline: end.deadline,
-		Elapsed:  time.Duration(end.elapsed),
+		Elapsed:  end.elapsed(s.start),
 		Err:      end.err,
 		closed:   end.closed,
 	}

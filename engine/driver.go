@@ -25,12 +25,13 @@ type driver[T any] struct {
 	busy   atomic.Bool   // held by the goroutine that runs it
 	again  atomic.Bool   // a run was asked for
 
-	runs, visits, stagedTotal atomic.Uint64
+	runs, visits, stagedTotal, expired atomic.Uint64
 
 	// The holder of busy owns these.
 	wheel   *wheel.Wheel
 	entries int // for which the wheel has room
 	due     []uint32
+	endings [DeadlineContext + 1]*ending // of this run
 
 	mu      sync.Mutex // protects the timer, and wake while the driver does not run
 	timer   Timer
@@ -131,6 +132,7 @@ func (d *driver[T]) turn() {
 	}
 	d.drain()
 	more := d.advance(now)
+	clear(d.endings[:])
 	d.rewind(now, more)
 	// What was staged before wake was stored is on the list now.
 	if d.drain() && !more {

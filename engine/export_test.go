@@ -72,7 +72,7 @@ func (e *Engine[T]) Census(isZero func(T) bool) (c Census, err error) {
 			}
 			continue
 		}
-		if end := e.table.dir.Load().endings.at(i); !isZero(s.value) || s.notify != nil || end != nil && *end != (ending{}) {
+		if end := e.table.dir.Load().endings.at(i); !isZero(s.value) || s.notify != nil || end != nil && *end != nil {
 			c.Values++
 		}
 	}

@@ -12,7 +12,7 @@ var errFailed = errors.New("engine: failed without an error")
 //
 // A nil err stands for ErrClosed with close, else for an error without content.
 func (e *Engine[T]) FailAll(err error, close bool) int {
-	end := ending{err: err, status: Failed, closed: close}
+	end := &ending{err: err, at: e.now(), status: Failed, closed: close}
 	switch {
 	case close:
 		if err == nil {
@@ -24,14 +24,15 @@ func (e *Engine[T]) FailAll(err error, close bool) int {
 	case err == nil:
 		end.err = errFailed
 	}
-	claimed := e.claimAll()
-	for _, c := range claimed {
-		e.finish(e.table.slot(c.ref.index()), c.ref, c.word, end)
+	all := e.claimAll()
+	e.countMany(countFailed, len(all))
+	for _, c := range all {
+		e.finish(e.table.slot(c.ref().index()), c.ref(), c.found(), end)
 	}
 	if close {
 		e.driver.stop()
 	}
-	return len(claimed)
+	return len(all)
 }
 
 // Close is FailAll(ErrClosed, true). It never fails, and a second Close does
@@ -41,10 +42,18 @@ func (e *Engine[T]) Close() error {
 	return nil
 }
 
-type claimed struct {
-	ref  ref
-	word word // as the claim found it
-}
+// claimed is a call that was claimed, and the state that the claim found.
+type claimed uint64
+
+const (
+	claimedShift = 64 - stateBits
+	claimedRefs  = 1<<claimedShift - 1
+)
+
+func makeClaimed(r ref, found state) claimed { return claimed(found)<<claimedShift | claimed(r) }
+
+func (c claimed) ref() ref     { return ref(c & claimedRefs) }
+func (c claimed) found() state { return state(c >> claimedShift) }
 
 // claimAll claims every live call. One that begins meanwhile may escape; if the
 // table was closed before, it then sees that itself.
@@ -54,7 +63,7 @@ func (e *Engine[T]) claimAll() (all []claimed) {
 		for w := s.load(); w.live(); w = s.load() {
 			if found, won := s.claim(w.gen()); won {
 				s.unanswered.Store(w.gen())
-				all = append(all, claimed{makeRef(w.gen(), i), found})
+				all = append(all, makeClaimed(makeRef(w.gen(), i), found.state()))
 				break
 			}
 		}

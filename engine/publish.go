@@ -3,9 +3,9 @@ package engine
 import "github.com/correlator-go/correlator/internal/invariants"
 
 // publish makes the outcome of a claimed call visible, as answered or ended, and
-// tells whoever attends. w is the word as the claim left it.
-func (e *Engine[T]) publish(s *slot[T], r ref, w word, to state) {
-	if w.state() == settling && s.swap(w, w.with(to)) {
+// tells whoever attends.
+func (e *Engine[T]) publish(s *slot[T], r ref, to state) {
+	if w := s.load(); w.state() == settling && s.swap(w, w.with(to)) {
 		return
 	}
 	if e.expose(s, r, to) {

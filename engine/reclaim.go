@@ -31,7 +31,7 @@ func (e *Engine[T]) reclaimUnderPressure() bool {
 	if last != never && now-last < int64(pressureInterval) || !e.swept.CompareAndSwap(last, now) {
 		return false
 	}
-	mark, kept := e.ticks.deadline(now, now), e.ticks.count(e.linger())
+	mark, kept := min(e.ticks.deadline(now, now), registering-1), e.ticks.count(e.linger())
 	won := false
 	for i := range min(e.free.fresh.Load(), uint32(e.table.slots())) {
 		s := e.table.slot(i)
@@ -59,7 +59,7 @@ const never = -1
 func (e *Engine[T]) reclaimable(i uint32, w word) bool {
 	switch w.state() {
 	case reserved:
-		return e.index == nil
+		return e.index == nil && w.tick() != registering
 	case answered, ended:
 		d := e.table.dir.Load().details.at(i)
 		return d == nil || d.limits.Load() == 0

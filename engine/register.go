@@ -99,15 +99,13 @@ func (e *Engine[T]) registerReserved(ctx context.Context, id codec.ID, o CallOpt
 	}
 	for {
 		w := s.load()
-		if w.gen() != r.gen() || w.state() != reserved {
-			if w.gen() == r.gen() && w.live() {
-				e.count(countRefused)
-				return Call[T]{}, ErrDuplicateID
-			}
+		switch {
+		case w.gen() == r.gen() && (w.live() || w.state() == reserved && w.tick() == registering):
+			e.count(countRefused)
+			return Call[T]{}, ErrDuplicateID
+		case !w.is(r.gen(), reserved):
 			return Call[T]{}, ErrUnknownID
-		}
-		// Free, and on no stack: this goroutine owns it.
-		if s.swap(w, makeWord(noTick, r.gen(), free)) {
+		case s.swap(w, w.withTick(registering)):
 			e.begin(ctx, s, r, &o)
 			return Call[T]{e: e, ref: r}, nil
 		}

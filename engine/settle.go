@@ -53,18 +53,19 @@ func (e *Engine[T]) resolve(s *slot[T], r ref, w word, v T) {
 		var err error
 		if v, err = e.detached(v); err != nil {
 			s.unanswered.Store(r.gen())
-			e.finish(s, r, w, ending{err: err, status: Failed})
+			e.count(countFailed)
+			e.finish(s, r, w.state(), &ending{err: err, at: e.now(), status: Failed})
 			return
 		}
 	}
 	if e.simple && w.state() >= pending {
 		s.value = v
-		e.publish(s, r, w.claimed(), answered)
+		e.publish(s, r, answered)
 		return
 	}
 	var told Settlement
 	if e.observer != nil {
-		told = e.settlement(s, r, e.now()-s.start, ending{status: Resolved})
+		told = e.settlement(s, r, &ending{at: e.now(), status: Resolved})
 	}
 	id := e.idOf(r)
 	if e.index != nil {
@@ -82,7 +83,7 @@ func (e *Engine[T]) resolve(s *slot[T], r ref, w word, v T) {
 		e.freeSlot(s, r)
 	default:
 		s.value = v
-		e.publish(s, r, w.claimed(), answered)
+		e.publish(s, r, answered)
 	}
 	e.observe(told)
 }
@@ -110,7 +111,7 @@ func (e *Engine[T]) Reject(id codec.ID, err error) bool {
 		err = errRejected
 	}
 	s, r, ok := e.find(id)
-	if ok && e.settle(s, r, ending{err: err, status: Rejected}) {
+	if ok && e.pending(s, r) && e.settle(s, r, &ending{err: err, at: e.now(), status: Rejected}) {
 		return true
 	}
 	if e.matchText {
@@ -129,27 +130,37 @@ var errRejected = errors.New("engine: rejected without an error")
 // what Options.OnAbandon does.
 func (e *Engine[T]) Cancel(id codec.ID, err error) bool {
 	s, r, ok := e.find(id)
-	return ok && e.settle(s, r, ending{err: err, status: Cancelled})
+	return ok && e.cancel(s, r, err)
+}
+
+func (e *Engine[T]) cancel(s *slot[T], r ref, err error) bool {
+	return e.pending(s, r) && e.settle(s, r, &ending{err: err, at: e.now(), status: Cancelled})
+}
+
+// pending is a look before the work of settling a call; only a claim decides.
+func (e *Engine[T]) pending(s *slot[T], r ref) bool {
+	w := s.load()
+	return w.gen() == r.gen() && w.live()
 }
 
 // settle ends a call without a value, if it can claim it.
-func (e *Engine[T]) settle(s *slot[T], r ref, end ending) bool {
+func (e *Engine[T]) settle(s *slot[T], r ref, end *ending) bool {
 	w, won := s.claim(r.gen())
 	if won {
 		if end.status != Rejected {
 			s.unanswered.Store(r.gen())
 		}
-		e.finish(s, r, w, end)
+		e.count(endingCounter[end.status])
+		e.finish(s, r, w.state(), end)
 	}
 	return won
 }
 
-// finish ends without a value the call that the caller has claimed, finding w. The
-// caller has marked it unanswered, unless it was rejected, right after the claim.
-func (e *Engine[T]) finish(s *slot[T], r ref, w word, end ending) {
-	end.elapsed = e.now() - s.start
+// finish ends without a value the call that the caller has claimed. The caller has
+// counted it, and marked it unanswered right after the claim unless it was rejected.
+func (e *Engine[T]) finish(s *slot[T], r ref, found state, end *ending) {
 	told := e.tell(s, r, end)
-	switch w.state() {
+	switch found {
 	case callback:
 		notify := s.notify
 		s.notify = nil
@@ -162,26 +173,25 @@ func (e *Engine[T]) finish(s *slot[T], r ref, w word, end ending) {
 		e.freeSlot(s, r)
 	default:
 		*e.table.endingOf(r.index()) = end
-		e.publish(s, r, w.claimed(), ended)
+		e.publish(s, r, ended)
 	}
 	e.report(told, end)
 }
 
 // tell does what every ending without a value needs while the call is still
-// owned: it leaves the index, is counted, and what observers will hear is copied.
-func (e *Engine[T]) tell(s *slot[T], r ref, end ending) (told Settlement) {
+// owned: it leaves the index, and what observers will hear is copied.
+func (e *Engine[T]) tell(s *slot[T], r ref, end *ending) (told Settlement) {
 	if e.observer != nil || e.onAbandon != nil {
-		told = e.settlement(s, r, end.elapsed, end)
+		told = e.settlement(s, r, end)
 	}
 	if e.index != nil {
 		e.index.remove(e.idOf(r), r, end.status == Rejected)
 	}
-	e.count(endingCounter[end.status])
 	return told
 }
 
 // report runs the hooks for an ending without a value.
-func (e *Engine[T]) report(told Settlement, end ending) {
+func (e *Engine[T]) report(told Settlement, end *ending) {
 	e.observe(told)
 	if e.onAbandon != nil && (end.status == Cancelled || end.status == Expired) {
 		e.abandon(Abandonment{told.ID, told.Method, told.Status, told.Sent})
@@ -189,20 +199,21 @@ func (e *Engine[T]) report(told Settlement, end ending) {
 }
 
 // settlement describes the end of a call that the caller owns.
-func (e *Engine[T]) settlement(s *slot[T], r ref, elapsed int64, end ending) Settlement {
+func (e *Engine[T]) settlement(s *slot[T], r ref, end *ending) Settlement {
+	elapsed := end.elapsed(s.start)
 	told := Settlement{
 		ID:      e.idOf(r),
 		Status:  end.status,
 		Sent:    s.sent.Load() == r.gen(),
-		Queue:   time.Duration(elapsed),
-		Elapsed: time.Duration(elapsed),
+		Queue:   elapsed,
+		Elapsed: elapsed,
 		Err:     end.err,
 	}
 	if d := e.table.dir.Load().details.at(r.index()); d != nil {
 		told.Method = d.method
 	}
 	if told.Sent && e.observer != nil {
-		told.Queue = time.Duration(e.table.dispatchOf(r.index()).Load() - s.start)
+		told.Queue = max(time.Duration(e.table.dispatchOf(r.index()).Load()-s.start), 0)
 	}
 	return told
 }

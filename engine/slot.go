@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/correlator-go/correlator/wheel"
 )
@@ -95,12 +96,14 @@ func (l limits) total() wheel.Tick { return wheel.Tick(l >> limitsShift) }
 func (l limits) idle() uint32      { return uint32(l & idleMask) }
 func (l limits) far() bool         { return l&farBit != 0 }
 
-// ending is how a call that got no value ended. The column of endings is made
-// when the first call ends like that.
+// ending is how a call that got no value ended. It is not changed any more, so
+// calls that end in one breath share one.
 type ending struct {
 	err      error // the bare cause
-	elapsed  int64 // nanoseconds
+	at       int64 // nanoseconds of the engine's time
 	status   Status
 	deadline Deadline
 	closed   bool // err is the stored failure of a closed table
 }
+
+func (end *ending) elapsed(start int64) time.Duration { return time.Duration(max(end.at-start, 0)) }

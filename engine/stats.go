@@ -59,9 +59,11 @@ const (
 // counts are one stripe's counters; a sum over the stripes is the total.
 type counts [counters]atomic.Uint64
 
-func (e *Engine[T]) count(c counter) {
+func (e *Engine[T]) count(c counter) { e.countMany(c, 1) }
+
+func (e *Engine[T]) countMany(c counter, n int) {
 	st := e.free.stripe()
-	st.counts[c].Add(1)
+	st.counts[c].Add(uint64(n))
 	e.free.release(st)
 }
 
@@ -88,7 +90,7 @@ func (e *Engine[T]) Stats() Stats {
 	s := Stats{
 		Rejected:    e.total(countRejected),
 		Cancelled:   e.total(countCancelled),
-		Expired:     e.total(countExpired),
+		Expired:     e.total(countExpired) + e.driver.expired.Load(),
 		Failed:      e.total(countFailed),
 		Late:        e.total(countLate),
 		Duplicate:   e.total(countDuplicate),

@@ -34,7 +34,7 @@ type directory[T any] struct {
 	slots    []*[chunkSize]slot[T]
 	details  column[details]
 	parkers  column[parker]
-	endings  column[ending]
+	endings  column[*ending]
 	keys     column[codec.ID]
 	dispatch column[atomic.Int64] // when a call was dispatched; only with an observer
 	far      column[atomic.Int64] // total deadlines beyond nearTicks, in nanoseconds
@@ -160,11 +160,11 @@ func (t *table[T]) detailsOf(i uint32) *details {
 	return fill(t, i, func(d *directory[T]) column[details] { return d.details }, detailsChunk)
 }
 
-func (t *table[T]) endingOf(i uint32) *ending {
+func (t *table[T]) endingOf(i uint32) **ending {
 	if end := t.dir.Load().endings.at(i); end != nil {
 		return end
 	}
-	return fill(t, i, func(d *directory[T]) column[ending] { return d.endings }, plainChunk)
+	return fill(t, i, func(d *directory[T]) column[*ending] { return d.endings }, plainChunk)
 }
 
 func (t *table[T]) keyOf(i uint32) *codec.ID {

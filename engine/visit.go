@@ -66,8 +66,18 @@ func (d *driver[T]) expire(s *slot[T], i uint32, w word) (next wheel.Tick, retry
 	if deadline == DeadlineTotal && details.budget < 0 {
 		deadline = DeadlineContext
 	}
-	e.finish(s, makeRef(w.gen(), i), w, ending{status: Expired, deadline: deadline})
+	d.expired.Add(1)
+	e.finish(s, makeRef(w.gen(), i), w.state(), d.ending(deadline))
 	return noTick, false
+}
+
+// ending is what the calls share that expire in this run by the same deadline.
+func (d *driver[T]) ending(deadline Deadline) *ending {
+	place := &d.endings[deadline]
+	if *place == nil {
+		*place = &ending{at: d.e.now(), status: Expired, deadline: deadline}
+	}
+	return *place
 }
 
 // expireOutcome reclaims a settled call that nobody came for in time, or says when

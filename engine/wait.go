@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"github.com/correlator-go/correlator/internal/invariants"
 )
@@ -112,14 +111,15 @@ func (e *Engine[T]) giveUp(ctx context.Context, s *slot[T], r ref) error {
 		return nil
 	}
 	s.unanswered.Store(r.gen())
-	end := ending{err: context.Cause(ctx), status: Cancelled, elapsed: e.now() - s.start}
+	end := &ending{err: context.Cause(ctx), at: e.now(), status: Cancelled}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		end.status, end.deadline = Expired, DeadlineContext
 	}
+	e.count(endingCounter[end.status])
 	told := e.tell(s, r, end)
 	err := e.errorOf(s, r, end)
 	if end.status == Expired {
-		err.(*CallError).Budget = time.Duration(end.elapsed)
+		err.(*CallError).Budget = end.elapsed(s.start)
 	}
 	// The one who would be woken is here.
 	e.expose(s, r, ended)

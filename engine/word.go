@@ -15,21 +15,24 @@ import (
 // and no compare-and-swap made for the one can win on the other (I2).
 //
 //	                                  claim: THE one compare-and-swap that settles
-//	            publish    ┌─▶ callback ───────┐
-//	         ┌─────────────┼─▶ discarded ──────┤
-//	         │             │                   ▼
-//	free ──┬─┴─────────────┴─▶ pending ───▶ settling ──────▶ answered, ended ────┐
-//	  ▲    └─▶ reserved ─┘      │park          │park            (nobody waits)    │
-//	  │                         ▼              ▼                                  │consume,
-//	  │                       parked ───▶ settlingParked ──▶ answeredHeld,        │reclaim
-//	  │                                                      endedHeld ───────────┤
-//	  └───────────────────────────────────────────────────────────────────────────┘
+//	            publish    ┌─▶ callback, discarded ──────────────────▶ free, on no stack
+//	         ┌─────────────┤                                           until the winner
+//	         │             │                                           is done with it
+//	free ──┬─┴─────────────┴─▶ pending ───▶ settling ────────▶ answered, ended ──┐
+//	  ▲    └─▶ reserved ─┘      │park          │park           (nobody waits)    │consume,
+//	  │                         ▼              ▼                                 │reclaim
+//	  │                       parked ───▶ settlingParked ────▶ answeredHeld,     │
+//	  │                                                        endedHeld ────────┤
+//	  └──────────────────────────────────────────────────────────────────────────┘
 //
 // Beside parked, the same four live and settling states exist with a channel of
 // Done to close (watched): the bits parkedBit and watchedBit combine freely.
 //
+//   - free: on a stack of the free list, or in the hands of the goroutine that took
+//     it from there or is about to put it back.
 //   - reserved: the slot's id is known (NextID gave it, or a caller's id is on its
 //     way into the index), but the call is not registered yet.
+//   - callback, discarded: live, and its outcome is never for the handle.
 //   - settling: the winner writes the outcome. The state exists so that the
 //     outcome is written before it is visible.
 //   - answered, ended: there is an outcome, a value or a failure, and whoever
@@ -84,6 +87,9 @@ const (
 	// noTick stands for "no deadline" in a word and for "not in the wheel" in a
 	// slot's resident tick. A deadline that would fall on it moves one tick back.
 	noTick wheel.Tick = 0
+	// registering stands in the word of a reserved slot whose call is about to be
+	// published: it belongs to the goroutine that put it there.
+	registering wheel.Tick = 1<<32 - 1
 )
 
 // Ids must survive a peer that keeps numbers as float64.
@@ -120,12 +126,14 @@ func (w word) settlingNow() bool {
 	return (w&stateMask)-word(settling) <= word(attendedBits)
 }
 
-// claimed is the word that a claim of w leaves: attended states keep who attends.
+// claimed is the word that a claim of w leaves. Attended states keep who attends;
+// where nobody can, there is nothing to make visible, and the slot is free at once:
+// it is on no stack yet, so it still belongs to the winner.
 func (w word) claimed() word {
 	if s := w.state(); s >= pending {
 		return w.with(settling | s&attendedBits)
 	}
-	return w.with(settling)
+	return w.with(free)
 }
 
 // ref names one call of one slot: generation<<24 | slot. Zero names none, for
