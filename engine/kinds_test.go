@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,17 +41,28 @@ func newRig(t *testing.T, o options, tune engine.Tuning) *rig {
 // eachKind runs a test with every source of ids.
 func eachKind(t *testing.T, o options, test func(t *testing.T, r *rig)) {
 	t.Helper()
-	for _, kind := range []string{"minted", "reserved", "int", "string"} {
+	kinds(t, o, test, "minted", "reserved", "int", "string")
+}
+
+// bothKinds is eachKind for tests that take long.
+func bothKinds(t *testing.T, o options, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	kinds(t, o, test, "minted", "string")
+}
+
+func kinds(t *testing.T, o options, test func(t *testing.T, r *rig), kinds ...string) {
+	t.Helper()
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			o := o
 			o.CallerIDs = kind == "int" || kind == "string"
 			r := newRig(t, o, engine.Tuning{})
-			n := 0
+			var n atomic.Int64
 			switch kind {
 			case "reserved", "int":
 				r.fresh = r.NextID
 			case "string":
-				r.fresh = func() codec.ID { n++; return codec.StringID(fmt.Sprintf("call-%d", n)) }
+				r.fresh = func() codec.ID { return codec.StringID(fmt.Sprintf("call-%d", n.Add(1))) }
 			}
 			test(t, r)
 		})

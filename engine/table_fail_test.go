@@ -20,10 +20,6 @@ func TestFailAllLeavesNobodyBehind(t *testing.T) {
 	const workers, each = 8, 25
 	for range 50 {
 		eachKind(t, options{}, func(t *testing.T, r *rig) {
-			if r.fresh != nil {
-				fresh, mu := r.fresh, sync.Mutex{}
-				r.fresh = func() codec.ID { mu.Lock(); defer mu.Unlock(); return fresh() }
-			}
 			calls := make([][]handle, workers)
 			var wg sync.WaitGroup
 			for w := range calls {
