@@ -35,6 +35,9 @@ func tableRole(args []string) (claim.Values, error) {
 		n, _ := strconv.Atoi(number)
 		switch workload {
 		case "window":
+			if n < 1 || n > pending {
+				return nil, fmt.Errorf("%q with %d pending", what, pending)
+			}
 			v[what] = t.window(pending, n, d)
 		case "pipe":
 			v[what] = t.pipe(n, d)

@@ -116,7 +116,13 @@ func (t *keyed) settle() {
 	_, _ = must(t.engine.Register(background, key(-1), o)).Wait(background)
 }
 
-func (t *keyed) begin() call {
+// keyedCall is a call and what its answer carries.
+type keyedCall struct {
+	call call
+	id   codec.ID
+}
+
+func (t *keyed) begin() keyedCall {
 	var id codec.ID
 	if t.ring != nil {
 		t.turn++
@@ -124,8 +130,15 @@ func (t *keyed) begin() call {
 	} else {
 		id = key(t.last.Add(1))
 	}
-	return must(t.engine.Register(background, id, t.call))
+	c, err := t.engine.Register(background, id, t.call)
+	if err != nil {
+		panic(err)
+	}
+	return keyedCall{c, id}
 }
+
+func (t *keyed) resolve(c keyedCall) { t.engine.Resolve(c.id, payload) }
+func (t *keyed) wait(c keyedCall)    { t.waited.wait(c.call) }
 
 // sometimes is the engine with one timeout of 1 s among 63 of 30 s.
 type sometimes struct {
@@ -205,8 +218,8 @@ const (
 var tables = map[string]func(pending int) workloads{
 	engineName:    func(pending int) workloads { return newBed[call](newWaited(pending, full())) },
 	callbacksName: func(pending int) workloads { return newBed[call](newNotified(pending)) },
-	stringsName:   func(pending int) workloads { return newBed[call](newKeyed(pending, false)) },
-	readyKeysName: func(pending int) workloads { return newBed[call](newKeyed(pending, true)) },
+	stringsName:   func(pending int) workloads { return newBed[keyedCall](newKeyed(pending, false)) },
+	readyKeysName: func(pending int) workloads { return newBed[keyedCall](newKeyed(pending, true)) },
 	noDeadlineName: func(pending int) workloads {
 		return newBed[call](newWaited(pending, undated()))
 	},
