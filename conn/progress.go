@@ -10,10 +10,12 @@ type Progress struct {
 
 // ProgressReport is what Progress says, decoded.
 type ProgressReport struct {
+	// Progress is how far the work is; it rises from one report to the next.
 	Progress float64 `json:"progress"`
 	// Total is nil when the peer named none.
-	Total   *float64 `json:"total"`
-	Message string   `json:"message"`
+	Total *float64 `json:"total"`
+	// Message is text for people, empty when the peer sent none.
+	Message string `json:"message"`
 }
 
 // Report decodes p.
@@ -25,6 +27,8 @@ func (p Progress) Report() (ProgressReport, error) {
 
 // Notification is one notification of a subscription.
 type Notification struct {
+	// Method is the notification's own, for example
+	// "notifications/tools/list_changed".
 	Method string
 	// Params is the JSON text, borrowed until the callback returns.
 	Params []byte

@@ -33,7 +33,7 @@ type Stats struct {
 	BatchesRefused, BatchesSplit uint64
 	NoID                         uint64 // answers without an id
 
-	ProgressDelivered             uint64
+	ProgressDelivered             uint64 // handed to a call's callback
 	ProgressCoalesced             uint64 // overwritten before a slow callback took it
 	ProgressLate, ProgressUnknown uint64 // for a call that has ended; under a token never given
 	NotesDelivered, NotesDropped  uint64 // of subscriptions

@@ -49,6 +49,7 @@ const StrayBytes = 1 << 10
 // Stray is something that came in and could not be used. None of them ends the
 // connection.
 type Stray struct {
+	// Reason says why it could not be used.
 	Reason StrayReason
 	// Frame is the beginning of the frame, at most StrayBytes, borrowed until
 	// OnStray returns.

@@ -9,8 +9,12 @@ import (
 
 // Request is one call of a batch for Submit.
 type Request struct {
-	Method  string
-	Params  []byte
+	// Method is the method called.
+	Method string
+	// Params is the JSON text of the params; nil leaves the member out. It is
+	// copied before Submit returns.
+	Params []byte
+	// Options are those of Call.
 	Options CallOptions
 	// Notify gets the outcome, as that of Start does. Nil discards it.
 	Notify func(Outcome)
