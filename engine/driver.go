@@ -130,6 +130,11 @@ func (d *driver[T]) turn() {
 		d.wheel = wheel.New(now)
 		d.due = make([]uint32, 0, dueMax)
 	}
+	if d.wheel.Len() == 0 {
+		// Ticks compare within 2^31 of each other, and nothing moved an empty wheel
+		// for however long there was nothing to do: place nothing against its old time.
+		d.wheel.Advance(now, nil)
+	}
 	d.drain()
 	more := d.advance(now)
 	clear(d.endings[:])
