@@ -116,14 +116,19 @@ func streamClaims() []claim.Claim {
 		}
 		return s.SeriesOf("stop the world", 3, contenders...)
 	})
-	// Copying the frame hides what the pool costs, so it is taken off on both sides.
+	// Copying the frame hides what the pool costs, so it is taken off on all sides.
 	net := func(size, a, b string) func(*claim.Session) (float64, error) {
 		return func(s *claim.Session) (float64, error) {
 			series, err := pool(s)
 			return series.Compute(func(round map[string]claim.Values) float64 {
 				v := round[ourName]
-				bare := v[size+" copy"]
-				return (v[size+" "+a] - bare) / (v[size+" "+b] - bare)
+				cost := func(way string) float64 {
+					if way == "ours" {
+						return v[size+" ours"] - v[size+" ours, copy"]
+					}
+					return v[size+" "+way] - v[size+" copy"]
+				}
+				return cost(a) / cost(b)
 			}), err
 		}
 	}
