@@ -32,7 +32,8 @@ type feed struct {
 
 	mu      sync.Mutex // protects the fields below
 	queue   []delivery
-	bytes   int
+	noted   int      // notes in queue
+	bytes   int      // of those
 	running bool     // of Start: the goroutine lives
 	over    bool     // the call settled: nothing more goes in
 	outcome *Outcome // settled while the goroutine ran: its last delivery
@@ -45,6 +46,9 @@ type delivery struct {
 	method string
 	params []byte
 }
+
+// size is what a delivery counts for: the peer chooses the length of both.
+func (d *delivery) size() int { return len(d.method) + len(d.params) }
 
 // offered says what became of a notification.
 type offered uint8
@@ -83,21 +87,42 @@ func (f *feed) offerNote(method, params []byte) offered {
 		return feedOver
 	}
 	result := feedTook
-	for len(f.queue) > 0 && (len(f.queue) >= f.limit || f.bytes+len(params) > subscriptionBytes) {
+	size := len(method) + len(params)
+	for f.noted > 0 && (f.noted >= f.limit || f.bytes+size > subscriptionBytes) {
 		switch f.slow {
 		case SlowDropNewest:
 			return feedDropped
 		case SlowEnd:
 			return feedTooSlow
 		}
-		f.bytes -= len(f.queue[0].params)
-		f.queue[0] = delivery{}
-		f.queue = f.queue[1:]
+		f.dropOldestLocked()
 		result = feedDropped
 	}
-	f.bytes += len(params)
+	f.noted++
+	f.bytes += size
 	f.putLocked(delivery{note: true, method: string(method), params: append([]byte(nil), params...)})
 	return result
+}
+
+// dropOldestLocked drops the note that has waited longest. Progress is neither
+// counted nor dropped: no more than one waits.
+func (f *feed) dropOldestLocked() {
+	if !f.queue[0].note {
+		f.queue[0], f.queue[1] = f.queue[1], f.queue[0]
+	}
+	f.takeLocked()
+}
+
+// takeLocked removes what is first in the queue.
+func (f *feed) takeLocked() delivery {
+	d := f.queue[0]
+	f.queue[0] = delivery{}
+	f.queue = f.queue[1:]
+	if d.note {
+		f.noted--
+		f.bytes -= d.size()
+	}
+	return d
 }
 
 func (f *feed) putLocked(d delivery) {
@@ -120,13 +145,7 @@ func (f *feed) take() (d delivery, outcome *Outcome, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.queue) > 0 {
-		d = f.queue[0]
-		f.queue[0] = delivery{}
-		f.queue = f.queue[1:]
-		if d.note {
-			f.bytes -= len(d.params)
-		}
-		return d, nil, true
+		return f.takeLocked(), nil, true
 	}
 	f.queue = nil
 	f.running = false
@@ -136,13 +155,19 @@ func (f *feed) take() (d delivery, outcome *Outcome, ok bool) {
 
 // run is the goroutine of Start.
 func (f *feed) run() {
+	left := true
+	defer func() {
+		if left { // a callback ended this goroutine, not what waits for it
+			go f.run()
+		}
+	}()
 	for {
 		d, outcome, ok := f.take()
-		switch {
-		case !ok:
-			return
-		case outcome != nil:
-			f.conn.guard(func() { f.notify(*outcome) })
+		if !ok || outcome != nil {
+			left = false
+			if ok {
+				f.conn.guard(func() { f.notify(*outcome) })
+			}
 			return
 		}
 		f.deliver(d)
