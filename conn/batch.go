@@ -26,22 +26,33 @@ func (b *batchAnswer) expect() {
 }
 
 // add ends one element: with its answer, or with nil when it gets none. wait
-// lets the last one wait for room.
+// lets the last one wait for room. What would be above MaxFrameOut goes out in
+// several arrays: a peer can ask for much more than it sends.
 func (b *batchAnswer) add(answer []byte, wait bool) {
 	b.mu.Lock()
-	if len(answer) > 0 {
-		if len(b.buf) > 0 {
+	var full []byte
+	if len(b.buf) > 0 && len(answer) > 0 {
+		if len(b.buf)+len(answer) > b.conn.o.MaxFrameOut {
+			full, b.buf = b.buf, nil
+		} else {
 			b.buf = append(b.buf, ',')
 		}
-		b.buf = append(b.buf, answer...)
 	}
+	b.buf = append(b.buf, answer...)
 	b.left--
 	buf := b.buf
 	last := b.left == 0
 	b.mu.Unlock()
-	if !last || len(buf) == 0 {
-		return
+	if len(full) > 0 {
+		b.send(full, wait)
 	}
+	if last && len(buf) > 0 {
+		b.send(buf, wait)
+	}
+}
+
+// send queues one array of answers, which stand in buf.
+func (b *batchAnswer) send(buf []byte, wait bool) {
 	c := b.conn
 	n := takeNode(len(buf) + envelopeBytes)
 	n.buf = c.o.Framer.Open(n.buf)

@@ -33,8 +33,9 @@ const (
 	// has had no batches since 2025-06-18.
 	RefuseBatches Batches = iota
 	// SplitBatches serves each element as if it had come alone. The answers go
-	// out as one array when the last is there; an empty array is answered with
-	// one invalid-request error, a batch of notifications with nothing.
+	// out as one array when the last is there, or in several where one would be
+	// above MaxFrameOut; an empty array is answered with one invalid-request
+	// error, a batch of notifications with nothing.
 	SplitBatches
 )
 
@@ -145,14 +146,17 @@ type Options struct {
 
 // withDefaults resolves what zero and negative mean.
 func (o Options) withDefaults() Options {
-	const most = 1<<31 - 1
+	const (
+		most  = 1<<31 - 1
+		crowd = 1 << 30 // two of them still fit an int of 32 bits
+	)
 	if o.Framer == nil {
 		o.Framer = codec.LineFramer{}
 	}
-	o.MaxConcurrent = limitOr(o.MaxConcurrent, DefaultMaxConcurrent, 1)
-	o.MaxQueued = limitOr(o.MaxQueued, DefaultMaxQueued, 0)
-	o.MaxFrameOut = limitOr(o.MaxFrameOut, DefaultMaxFrame, most)
-	o.WriteBuffer = limitOr(o.WriteBuffer, DefaultWriteBuffer, most)
+	o.MaxConcurrent = min(limitOr(o.MaxConcurrent, DefaultMaxConcurrent, 1), crowd-1)
+	o.MaxQueued = min(limitOr(o.MaxQueued, DefaultMaxQueued, 0), crowd)
+	o.MaxFrameOut = min(limitOr(o.MaxFrameOut, DefaultMaxFrame, most), most)
+	o.WriteBuffer = min(limitOr(o.WriteBuffer, DefaultWriteBuffer, most), most)
 	o.CloseTimeout = durationOr(o.CloseTimeout, DefaultCloseTimeout)
 	if o.KeepAliveTimeout <= 0 {
 		o.KeepAliveTimeout = o.KeepAlive
