@@ -97,18 +97,26 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 	return c, nil
 }
 
-// reads is the reader's goroutine.
+// reads is the reader's goroutine. A callback that ends it by runtime.Goexit ends
+// the connection, for nobody would read on.
 func (c *Conn) reads(from io.Reader) {
-	err := c.read(from)
+	err := errReaderLeft
+	defer c.leave()
+	defer func() { c.readsOver(err) }()
+	err = c.read(from)
+}
+
+var errReaderLeft = errors.New("conn: a callback ended the goroutine of the reader")
+
+func (c *Conn) readsOver(err error) {
 	if x, ok := c.stream.(explainer); ok {
 		err = x.explain(err)
-	} else if !isFrameError(err) {
+	} else if !isFrameError(err) && !errors.Is(err, errReaderLeft) {
 		err = &PeerGone{ExitCode: -1, Err: err}
 	}
 	c.readErr = err
 	close(c.readOver)
 	c.end(err, endByPeer)
-	c.leave()
 }
 
 func isFrameError(err error) bool {

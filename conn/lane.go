@@ -34,10 +34,19 @@ func (l *lane) put(r *Inbound) bool {
 }
 
 func (l *lane) run(r *Inbound) {
+	left := true
+	defer func() {
+		if left { // a handler ended this goroutine, not what waits for it
+			if r := l.take(); r != nil {
+				go l.run(r)
+			}
+		}
+	}()
 	for r != nil {
 		l.serve(r)
 		r = l.take()
 	}
+	left = false
 }
 
 func (l *lane) take() *Inbound {
