@@ -157,10 +157,20 @@ func (c *Conn) end(why error, how ending) {
 		c.engine.FailAll(why, true)
 	}
 	close(c.cut)
-	_ = c.stream.Close()
+	c.closeStream(why)
 	c.engine.FailAll(why, true)
 	c.serving.endAll()
 	c.leave()
+}
+
+// closeStream closes the stream. Calls do not wait for one that hangs in its
+// Close; only a child has its say for as long as it takes to end.
+func (c *Conn) closeStream(why error) {
+	if _, child := c.stream.(explainer); !child {
+		late := time.AfterFunc(c.o.CloseTimeout, func() { c.engine.FailAll(why, true) })
+		defer late.Stop()
+	}
+	_ = c.stream.Close()
 }
 
 // part says why, for Err and for whoever else closes. From here on end may run
