@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/correlator-go/correlator/bench/rival"
@@ -80,5 +81,45 @@ func BenchmarkEncode(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkRole is what else the check program measures, each role's values as
+// metrics. They take their own time, whatever b.N is.
+func BenchmarkRole(b *testing.B) {
+	for _, r := range [][]string{
+		{"splice"}, {"framing"}, {"pool"}, {"stop", ourName}, {"timers", "0"}, {"deadline", "0"}, {"lateness"}, {"idle"},
+		{"growth", engineName}, {"growth", mutexMapName}, {"memory", engineName, "1000000"}, {"memory", naiveName, "1000000"}, {"failall"},
+	} {
+		b.Run(strings.ReplaceAll(strings.Join(r, "/"), " ", "_"), func(b *testing.B) {
+			v, err := Roles()[r[0]](r[1:])
+			if err != nil {
+				b.Fatal(err)
+			}
+			for name, value := range v {
+				b.ReportMetric(value, strings.ReplaceAll(name, " ", "_"))
+			}
+		})
+	}
+}
+
+// BenchmarkConn is calls over a unix socket. Here the echo server shares the
+// process, which the check program avoids.
+func BenchmarkConn(b *testing.B) {
+	at, stop := startEcho(b)
+	defer stop()
+	for _, kind := range []string{floorName, blockingName, callbacksConnName, batchesName} {
+		for _, size := range []string{"100", "4096"} {
+			b.Run(kind+"/1024x"+size, func(b *testing.B) {
+				v, err := connRole([]string{kind, at, "1024", size, "500ms"})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for name, value := range v {
+					b.ReportMetric(value, name)
+				}
+				b.ReportMetric(1e9/v["calls/s"], "ns/op")
+			})
+		}
 	}
 }

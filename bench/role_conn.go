@@ -98,6 +98,7 @@ func connRole(args []string) (claim.Values, error) {
 	stream := &counted{Conn: c}
 	defer stream.Close()
 	params := []byte(`"` + strings.Repeat("x", size-2) + `"`)
+	d = time.Duration(float64(d) * pace)
 	var run traffic
 	switch args[0] {
 	case floorName:
