@@ -30,7 +30,7 @@ func BenchmarkStorm(b *testing.B) {
 			}}
 			at := time.Now().Add(lead)
 			for range calls {
-				o.Timeout = time.Until(at)
+				o.Timeout = max(time.Until(at), 1)
 				if _, err := e.Begin(context.Background(), o); err != nil {
 					b.Fatal(err)
 				}

@@ -95,9 +95,9 @@ func (c Call[T]) Discard() {
 				return
 			}
 		case w.attendable(c.ref.gen()) && w.state()&parkedBit == 0:
-			// Settling: attend as a waiter, the outcome is on its way.
-			_, _ = e.wait(nil, s, c.ref)
-			return
+			if e.dropSettling(s, c.ref, w) {
+				return
+			}
 		case w.is(c.ref.gen(), answered), w.is(c.ref.gen(), ended):
 			if _, _, status := e.consume(s, c.ref, w); status != Pending {
 				return

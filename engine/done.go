@@ -1,9 +1,14 @@
 package engine
 
+import "sync/atomic"
+
 // doneChan is the channel of one call's Done.
 type doneChan struct {
 	gen uint32
 	ch  chan struct{}
+	// dropped says that the call was discarded while its outcome was being written:
+	// the winner is to consume it.
+	dropped atomic.Bool
 }
 
 var closedChan = func() chan struct{} {
@@ -61,9 +66,23 @@ func (p *parker) doneOf(gen uint32) *doneChan {
 		case done != nil && done.gen > gen:
 			return nil
 		}
-		made := &doneChan{gen, make(chan struct{})}
+		made := &doneChan{gen: gen, ch: make(chan struct{})}
 		if p.done.CompareAndSwap(done, made) {
 			return made
 		}
 	}
+}
+
+// dropSettling discards a call that is being settled, without waiting for it: the
+// winner may be further up on this very stack. It is done by the mark on a channel
+// that nobody sees. The winner looks at the mark after it published the outcome,
+// and this looks for the outcome after the mark, so one of the two consumes it.
+// False means that the word has changed.
+func (e *Engine[T]) dropSettling(s *slot[T], r ref, w word) bool {
+	done := e.table.parkerOf(r.index()).doneOf(r.gen())
+	if done == nil {
+		return true // another call has the slot
+	}
+	done.dropped.Store(true)
+	return s.swap(w, w|word(watchedBit)) && s.load().settlingNow()
 }

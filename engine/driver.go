@@ -29,7 +29,8 @@ type driver[T any] struct {
 
 	// The holder of busy owns these.
 	wheel   *wheel.Wheel
-	entries int // for which the wheel has room
+	taken   uint32 // what is left of a list that was taken, plus one
+	entries int    // for which the wheel has room
 	due     []uint32
 	endings [DeadlineContext + 1]*ending // of this run
 
@@ -42,7 +43,7 @@ const (
 	// dueMax is how many slots come out of the wheel at a time; visitsMax is how
 	// many one run looks at before it lets the scheduler have its goroutine.
 	dueMax    = 256
-	visitsMax = 4096
+	visitsMax = 1 << 14
 )
 
 // wakeAt says when the driver will run: asleep, at a tick, or now.
@@ -135,13 +136,13 @@ func (d *driver[T]) turn() {
 		// for however long there was nothing to do: place nothing against its old time.
 		d.wheel.Advance(now, nil)
 	}
-	d.drain()
-	more := d.advance(now)
+	_, left := d.drain()
+	more := d.advance(now) || left
 	clear(d.endings[:])
 	d.rewind(now, more)
 	// What was staged before wake was stored is on the list now.
-	if d.drain() && !more {
-		d.rewind(now, false)
+	if placed, left := d.drain(); placed && !more {
+		d.rewind(now, left)
 	}
 }
 
@@ -150,6 +151,10 @@ func (d *driver[T]) turn() {
 func (d *driver[T]) advance(now wheel.Tick) (more bool) {
 	for visits := 0; visits < visitsMax; visits += dueMax {
 		d.due, more = d.wheel.Advance(now, d.due[:0])
+		// The slots lie far apart: ask for all of them before waiting for the first.
+		for _, i := range d.due {
+			d.e.table.slot(i).load()
+		}
 		for _, i := range d.due {
 			d.visit(d.e.table.slot(i), i, now)
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"math/bits"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -29,21 +30,46 @@ type index struct {
 
 type shard = xsync.MapOf[codec.ID, ref]
 
-// presizeMax bounds what a shard allocates before it is needed: about 1 MiB.
-const presizeMax = 1 << 14
+const (
+	// presizeMax bounds how many entries a shard is made for before it has any; that
+	// is 4 MiB.
+	presizeMax = 1 << 17
+	// xsync's tables have a power of two of buckets of 64 bytes, and are made to be
+	// filled with 3.75 entries a bucket.
+	entriesIn4Buckets = 15
+)
 
+// newIndex makes an index for maxPending entries. Where shards is 0, it takes about
+// four per CPU: of the numbers from there to twice that, the one whose buckets are
+// the fewest, for a shard of one entry too many has twice the buckets.
 func newIndex(shards, maxPending int) *index {
 	// Memory follows the traffic for a table of the default size; a caller who
 	// names a bound gets room for it from the start.
-	sized := (maxPending + shards - 1) / shards
+	expected := maxPending
 	if maxPending == DefaultMaxPending {
-		sized /= 8
+		expected /= 8
+	}
+	if shards == 0 {
+		few := min(4*runtime.GOMAXPROCS(0), 32)
+		shards = few
+		for n := few; n <= 2*few; n++ {
+			if n*bucketsFor(maxPending/n) < shards*bucketsFor(maxPending/shards) {
+				shards = n
+			}
+		}
 	}
 	return &index{
 		seed:   rand.Uint64(),
-		sized:  min(sized, presizeMax),
+		sized:  min((expected+shards-1)/shards, presizeMax),
 		shards: make([]atomic.Pointer[shard], shards),
 	}
+}
+
+// bucketsFor is the size of a table that is filled with n entries; those of a shard
+// vary a little.
+func bucketsFor(n int) int {
+	n += n / 64
+	return 1 << bits.Len(uint(n*4/entriesIn4Buckets))
 }
 
 func hashID(id codec.ID, seed uint64) uint64 { return id.Hash(seed) }

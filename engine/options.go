@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 )
 
@@ -73,8 +72,8 @@ type Options[T any] struct {
 	// TickMax. A timer below 1 ms buys nothing on most systems.
 	Tick time.Duration
 	// Shards is the number of shards of the index of caller ids, each growing and
-	// locking on its own. 0 means four per CPU, at most 64; more than ShardsMax is
-	// refused. Without CallerIDs it means nothing.
+	// locking on its own. 0 means four to eight per CPU, at most 64, as suits
+	// MaxPending; more than ShardsMax is refused. Without CallerIDs it means nothing.
 	Shards int
 	// Clock is where time comes from; nil means the system's monotonic clock.
 	Clock Clock
@@ -143,11 +142,8 @@ func (o Options[T]) withDefaults() (Options[T], error) {
 	if o.Overflow > OverflowWait {
 		return refuse("Overflow", int(o.Overflow), "unknown")
 	}
-	switch {
-	case o.Shards < 0 || o.Shards > ShardsMax:
+	if o.Shards < 0 || o.Shards > ShardsMax {
 		return refuse("Shards", o.Shards, "not from 0 to ShardsMax")
-	case o.Shards == 0:
-		o.Shards = min(4*runtime.GOMAXPROCS(0), 64)
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout

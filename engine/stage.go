@@ -26,19 +26,25 @@ func (d *driver[T]) stage(s *slot[T], i uint32, tick wheel.Tick) {
 	d.hurry(tick)
 }
 
-// drain places what is staged in the wheel. Only the driver calls it.
-func (d *driver[T]) drain() (placed bool) {
-	top := d.staged.Swap(0)
-	for top != 0 {
-		i := top - 1
+// drain places what is staged in the wheel, a bounded number of slots at a time; it
+// reports whether it placed any, and whether some are left. Only the driver calls
+// it.
+func (d *driver[T]) drain() (placed, more bool) {
+	for n := 0; n < visitsMax; n++ {
+		if d.taken == 0 {
+			if d.taken = d.staged.Swap(0); d.taken == 0 {
+				break
+			}
+		}
+		i := d.taken - 1
 		s := d.e.table.slot(i)
-		top = s.stage.Load() &^ stagedMark
+		d.taken = s.stage.Load() &^ stagedMark
 		s.stage.Store(0)
 		d.place(s, i)
 		d.stagedTotal.Add(1)
 		placed = true
 	}
-	return placed
+	return placed, d.taken != 0 || placed && d.staged.Load() != 0
 }
 
 // place puts a slot into the wheel for the deadline in its word, unless the wheel
