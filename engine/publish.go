@@ -8,13 +8,8 @@ func (e *Engine[T]) publish(s *slot[T], r ref, to state) {
 	if w := s.load(); w.state() == settling && s.swap(w, w.with(to)) {
 		return
 	}
-	if !e.expose(s, r, to) {
-		return
-	}
-	if p := e.table.parkerOf(r.index()); !p.come(r.gen()) {
-		p.wake.Load().token <- struct{}{}
-	} else {
-		_, _, _ = e.consume(s, r, s.load())
+	if e.expose(s, r, to) {
+		e.table.parkerOf(r.index()).wake.Load().token <- struct{}{}
 	}
 }
 
@@ -40,7 +35,7 @@ func (e *Engine[T]) expose(s *slot[T], r ref, to state) (parked bool) {
 			e.table.parkerOf(r.index()).done.CompareAndSwap(done, nil)
 			close(done.ch)
 			if done.dropped.Load() && w.state()&parkedBit == 0 {
-				e.consume(s, r, w.with(to))
+				_, _, _ = e.consume(s, r, w.with(to))
 			}
 		}
 		return w.state()&parkedBit != 0
