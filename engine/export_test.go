@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/wheel"
 )
 
@@ -87,4 +88,29 @@ func (e *Engine[T]) Census(isZero func(T) bool) (c Census, err error) {
 		err = fmt.Errorf("slots do not add up: %+v", c)
 	}
 	return c, err
+}
+
+// Kept reports whether the call's slot is still its own: it is pending, or its
+// outcome is there.
+func (c Call[T]) Kept() bool {
+	if c.ref == 0 {
+		return false
+	}
+	w := c.e.table.slot(c.ref.index()).load()
+	return w.gen() == c.ref.gen() && w.state() != free
+}
+
+// Gen is the generation of the call's slot, 0 for a call that has none.
+func (c Call[T]) Gen() uint32 { return c.ref.gen() }
+
+// Reserved reports whether a minted id waits for being registered.
+func (e *Engine[T]) Reserved(id codec.ID) bool {
+	s, r, ok := e.find(id)
+	return ok && s.load().is(r.gen(), reserved)
+}
+
+// GenOf is the generation in a minted id.
+func GenOf(id codec.ID) uint32 {
+	n, _ := id.Int()
+	return ref(n).gen()
 }

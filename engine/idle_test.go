@@ -25,6 +25,7 @@ func TestDeadlinesAfterWeeksOfNothing(t *testing.T) {
 					r.pending(c)
 					r.expire(time.Millisecond) // a tick more where one stands for none
 					require.ErrorIs(t, r.outcome(c).Err, engine.ErrTimeout)
+					r.clock.Advance(engine.DefaultGrace)
 					require.Zero(t, r.clock.Timers())
 					runs := r.Stats().WheelRuns
 					r.clock.Advance(time.Duration(days) * 24 * time.Hour)

@@ -209,3 +209,24 @@ func TestLitmusAttendUnkept(t *testing.T) {
 		})
 	}
 }
+
+// Discard never blocks: a callback of FailAll may discard what the same FailAll has
+// claimed and not settled yet.
+func TestDiscardInCallbackOfFailAll(t *testing.T) {
+	bothKinds(t, options{}, func(t *testing.T, r *rig) {
+		var others []handle
+		for range 8 {
+			others = append(others, r.begin(call{}))
+			r.begin(call{Notify: func(outcome) {
+				for _, c := range others {
+					c.Discard()
+				}
+			}})
+		}
+		require.Equal(t, 16, r.FailAll(errGone, false))
+		for _, c := range others {
+			require.ErrorIs(t, r.outcome(c).Err, engine.ErrConsumed)
+		}
+		r.quiet()
+	})
+}

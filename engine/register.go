@@ -119,7 +119,7 @@ func (e *Engine[T]) forgo(id codec.ID) {
 		return
 	}
 	if s, r, ok := e.find(id); ok {
-		if w := s.load(); w.is(r.gen(), reserved) {
+		if w := s.load(); w.is(r.gen(), reserved) && w.tick() != registering {
 			e.unreserve(s, r, w)
 		}
 	}

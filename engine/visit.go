@@ -39,8 +39,9 @@ func (d *driver[T]) visit(s *slot[T], i uint32, now wheel.Tick) {
 }
 
 // expire ends a call whose word says that it is due. If the word's tick only stood
-// for a deadline too far to say, it is moved on instead, and returned; and when
-// the call is another than w says, it has to be looked at again.
+// for a deadline too far to say, it is moved on instead, and returned. The slot has
+// to be looked at again when the call is another than w says, and when there is an
+// outcome that somebody should come for.
 func (d *driver[T]) expire(s *slot[T], i uint32, w word) (next wheel.Tick, retry bool) {
 	e := d.e
 	details := e.table.dir.Load().details.at(i)
@@ -68,7 +69,7 @@ func (d *driver[T]) expire(s *slot[T], i uint32, w word) (next wheel.Tick, retry
 	}
 	d.expired.Add(1)
 	e.finish(s, makeRef(w.gen(), i), w.state(), d.ending(deadline))
-	return noTick, false
+	return noTick, w.state() >= pending // its outcome may be left lying
 }
 
 // ending is what the calls share that expire in this run by the same deadline.
