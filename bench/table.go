@@ -37,6 +37,8 @@ type workloads interface {
 	// fill registers n calls that stay pending and keeps their handles alive only
 	// if keep is set.
 	fill(n int, keep bool)
+	// close ends what a table runs in the background.
+	close()
 	// settle lets a table finish what it does in the background.
 	settle()
 	// allocs is the mean number of allocations of one operation of window.
@@ -227,6 +229,12 @@ func (b *bed[H, T]) cross(d time.Duration) float64 {
 	close(asked)
 	reader.Wait()
 	return ns
+}
+
+func (b *bed[H, T]) close() {
+	if t, ok := any(b.table).(interface{ Close() }); ok {
+		t.Close()
+	}
 }
 
 func (b *bed[H, T]) settle() {

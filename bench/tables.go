@@ -61,6 +61,9 @@ func (t *waited) begin() call {
 func (t *waited) resolve(c call) { t.engine.Resolve(c.ID(), payload) }
 func (t *waited) wait(c call)    { _, _ = c.Wait(background) }
 
+// Close fails what is pending.
+func (t *waited) Close() { _ = t.engine.Close() }
+
 // settle lets the driver take in the deadlines that were staged for it: one of
 // them passes.
 func (t *waited) settle() {
