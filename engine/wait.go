@@ -13,14 +13,7 @@ import (
 type parker struct {
 	wake atomic.Pointer[waker]
 	done atomic.Pointer[doneChan]
-	met  atomic.Uint32 // generation<<1 | 1 once the winner came for the waiter
 }
-
-// come is said by the winner who finds that someone parked, leave by Discard, which
-// parks and does not stay. The second of them takes care of the outcome: come tells
-// that the other has left, leave that the other will see it.
-func (p *parker) come(gen uint32) (left bool)  { return p.met.Swap(gen<<1|1) == gen<<1 }
-func (p *parker) leave(gen uint32) (seen bool) { return p.met.Swap(gen<<1) != gen<<1|1 }
 
 // waker is the channel a parked waiter sleeps on. Of each call that was parked
 // when it settled exactly one token is sent, and the one waiter receives it, so
