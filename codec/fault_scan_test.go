@@ -35,8 +35,8 @@ func TestC12StringError(t *testing.T) {
 	require.Equal(t, IntID(1), m.ID())
 	e := m.Err()
 	require.Equal(t, "bad cursor", e.Error())
-	require.Equal(t, int64(-32603), e.Code) // what is passed on downstream
-	require.Equal(t, "bad cursor", e.Message)
+	require.Equal(t, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"bad cursor"}}`,
+		string(AppendError(nil, m.RawID(), e)), "what is passed on")
 	for _, odd := range []string{`""`, `0`, `false`, `[]`, `{}`, `{"message":"x"}`} {
 		m, err := Parse([]byte(`{"jsonrpc":"2.0","id":1,"error":`+odd+`}`), ScanOptions{})
 		require.NoError(t, err)
@@ -52,6 +52,7 @@ func TestC14NullErrorBesideResult(t *testing.T) {
 	require.Equal(t, "7", string(m.Result()))
 	require.Nil(t, m.Err())
 	require.True(t, m.Flags.Has(FlagNoVersion|FlagErrorNull))
+	require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":7}`, string(AppendResult(nil, m.RawID(), m.Result())), "what is passed on")
 }
 
 func TestC15ErrorBeatsResult(t *testing.T) {
@@ -66,6 +67,8 @@ func TestC15ErrorBeatsResult(t *testing.T) {
 		require.Nil(t, m.Result())
 		require.True(t, m.Flags.Has(FlagResultIgnored))
 		require.ErrorIs(t, m.Err(), &Error{Code: CodeMethodNotFound})
+		require.Equal(t, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"x"}}`,
+			string(AppendError(nil, m.RawID(), m.Err())), "what is passed on")
 	}
 }
 

@@ -157,6 +157,43 @@ func TestC18Chatter(t *testing.T) {
 	requireWorks(t, c, p)
 }
 
+// Requests whose ids a float would make one are in flight together, answered in
+// reverse, each under its own text.
+func TestC24NumbersBeyondFloats(t *testing.T) {
+	ids := []string{"9007199254740992", "9007199254740993", "9223372036854775808", "18446744073709551615", "-9223372036854775809"}
+	taken := make(chan *conn.Inbound, len(ids))
+	c, p := connect(t, conn.Options{Handler: conn.HandlerFunc(func(_ context.Context, r *conn.Inbound) {
+		r.Detach()
+		taken <- r
+	})})
+	inFlight := map[string]*conn.Inbound{}
+	for _, id := range ids {
+		p.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"m"}`)
+		r := <-taken
+		inFlight[r.ID().String()] = r
+	}
+	require.Len(t, inFlight, len(ids))
+	for i := len(ids) - 1; i >= 0; i-- {
+		replied := make(chan error, 1)
+		go func() { replied <- inFlight[ids[i]].Reply([]byte(ids[i])) }()
+		require.Equal(t, `{"jsonrpc":"2.0","id":`+ids[i]+`,"result":`+ids[i]+`}`, p.line())
+		require.NoError(t, <-replied)
+	}
+	for _, id := range []string{"1e20", "1.5"} {
+		p.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"m"}`)
+	}
+	requireWorks(t, c, p)
+	require.Empty(t, taken, "refused, never taken for another id")
+	require.EqualValues(t, 2, c.Stats().Unreadable)
+
+	plain, q := connect(t, conn.Options{Profile: codec.JSONRPC, Handler: echoes})
+	for _, id := range []string{"1e20", "1.5"} {
+		q.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"m","params":[]}`)
+		require.Equal(t, `{"jsonrpc":"2.0","id":`+id+`,"result":[]}`, q.line())
+	}
+	requireWorks(t, plain, q)
+}
+
 func TestC26NullID(t *testing.T) {
 	t.Run("plain JSON-RPC answers it", func(t *testing.T) {
 		c, p := connect(t, conn.Options{Profile: codec.JSONRPC, Handler: echoes, Batches: conn.SplitBatches})
