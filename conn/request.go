@@ -64,7 +64,7 @@ func (c *Conn) duplicate(m *codec.Message) {
 
 // handle runs the handler on r, in the lane or on the reader.
 func (c *Conn) handle(r *Inbound) {
-	defer r.handled() // also when the handler ends the goroutine
+	defer r.handled()                     // also when the handler ends the goroutine
 	if r.state.Load() == inboundPending { // else cancelled while it was queued
 		c.guard(func() { c.o.Handler.Handle(&r.ctx, r) })
 	}
