@@ -46,7 +46,6 @@ var seeds = []string{
 type history struct {
 	outcomes [calls]string
 	stats    conn.Stats
-	written  string
 	err      error
 }
 
