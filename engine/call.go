@@ -54,7 +54,7 @@ func (c Call[T]) Outcome() (Outcome[T], bool) {
 	}
 	o := Outcome[T]{ID: c.ID(), Err: ErrConsumed}
 	if w.is(c.ref.gen(), answered) || w.is(c.ref.gen(), ended) {
-		if v, err, status := c.e.consume(s, c.ref, w); status != Pending {
+		if v, status, err := c.e.consume(s, c.ref, w); status != Pending {
 			o.Value, o.Err, o.Status = v, err, status
 		}
 	}
@@ -99,7 +99,7 @@ func (c Call[T]) Discard() {
 				return
 			}
 		case w.is(c.ref.gen(), answered), w.is(c.ref.gen(), ended):
-			if _, _, status := e.consume(s, c.ref, w); status != Pending {
+			if _, status, _ := e.consume(s, c.ref, w); status != Pending {
 				return
 			}
 		default:

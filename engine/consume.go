@@ -7,29 +7,29 @@ import (
 // consume takes the outcome of a settled call: w is its word, answered or ended,
 // or held by the caller. One compare-and-swap gives the outcome to the caller and
 // prepares the slot for the stack; Pending means that another took it.
-func (e *Engine[T]) consume(s *slot[T], r ref, w word) (v T, err error, status Status) {
+func (e *Engine[T]) consume(s *slot[T], r ref, w word) (v T, status Status, err error) {
 	st := e.free.stripe()
 	head := st.head.Load()
 	if !s.swap(w, makeWord(0, r.gen(), free).withNext(topOf(head))) {
 		e.free.release(st)
-		return v, nil, Pending
+		return v, Pending, nil
 	}
 	if w.state()&^parkedBit == answered {
 		v, s.value = s.value, v
 		status = Resolved
 	} else {
-		err, status = e.takeError(s, r)
+		status, err = e.takeError(s, r)
 	}
 	e.putBack(st, head, s, r)
-	return v, err, status
+	return v, status, err
 }
 
 // takeError makes the error of a call that the caller owns from how it ended.
-func (e *Engine[T]) takeError(s *slot[T], r ref) (error, Status) {
+func (e *Engine[T]) takeError(s *slot[T], r ref) (Status, error) {
 	place := e.table.endingOf(r.index())
 	end := *place
 	*place = nil
-	return e.errorOf(s, r, end), end.status
+	return end.status, e.errorOf(s, r, end)
 }
 
 // errorOf makes the error of a call that the caller owns.

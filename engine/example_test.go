@@ -41,13 +41,13 @@ func ExampleManualClock() {
 	e, _ := engine.New(engine.Options[string]{Clock: clock})
 	defer e.Close()
 
-	call, _ := e.Begin(nil, engine.CallOptions[string]{Method: "slow", Timeout: time.Minute})
+	call, _ := e.Begin(context.Background(), engine.CallOptions[string]{Method: "slow", Timeout: time.Minute})
 	clock.Advance(time.Minute)
 	fmt.Println("pending:", e.Len())
 	clock.Advance(time.Millisecond)
 	fmt.Println("pending:", e.Len())
 
-	_, err := call.Wait(nil)
+	_, err := call.Wait(context.Background())
 	fmt.Println(errors.Is(err, engine.ErrTimeout), errors.Is(err, context.DeadlineExceeded))
 	if ce, ok := errors.AsType[*engine.CallError](err); ok {
 		fmt.Println(ce.Method, ce.Deadline, ce.Budget, ce.Sent)
@@ -66,9 +66,9 @@ func ExampleCallOptions_notify() {
 	defer e.Close()
 
 	var second engine.Call[string]
-	first, _ := e.Begin(nil, engine.CallOptions[string]{Notify: func(o engine.Outcome[string]) {
+	first, _ := e.Begin(context.Background(), engine.CallOptions[string]{Notify: func(o engine.Outcome[string]) {
 		fmt.Println("first:", o.Status, o.Value)
-		second, _ = e.Begin(nil, engine.CallOptions[string]{NoWait: true, Notify: func(o engine.Outcome[string]) {
+		second, _ = e.Begin(context.Background(), engine.CallOptions[string]{NoWait: true, Notify: func(o engine.Outcome[string]) {
 			fmt.Println("second:", o.Status, o.Err)
 		}})
 	}})
@@ -85,16 +85,16 @@ func ExampleEngine_Register() {
 	e, _ := engine.New(engine.Options[string]{CallerIDs: true})
 	defer e.Close()
 
-	number, _ := e.Register(nil, codec.IntID(1), engine.CallOptions[string]{})
-	text, err := e.Register(nil, codec.StringID("1"), engine.CallOptions[string]{})
+	number, _ := e.Register(context.Background(), codec.IntID(1), engine.CallOptions[string]{})
+	text, err := e.Register(context.Background(), codec.StringID("1"), engine.CallOptions[string]{})
 	fmt.Println(err)
-	_, err = e.Register(nil, codec.IntID(1), engine.CallOptions[string]{})
+	_, err = e.Register(context.Background(), codec.IntID(1), engine.CallOptions[string]{})
 	fmt.Println(err)
 
 	e.Resolve(codec.StringID("1"), "for the string")
 	e.Resolve(codec.IntID(1), "for the number")
-	fmt.Println(text.Wait(nil))
-	fmt.Println(number.Wait(nil))
+	fmt.Println(text.Wait(context.Background()))
+	fmt.Println(number.Wait(context.Background()))
 	// Output:
 	// <nil>
 	// engine: id already in flight
@@ -107,8 +107,8 @@ func ExampleCall_Done() {
 	e, _ := engine.New(engine.Options[string]{})
 	defer e.Close()
 
-	a, _ := e.Begin(nil, engine.CallOptions[string]{})
-	b, _ := e.Begin(nil, engine.CallOptions[string]{})
+	a, _ := e.Begin(context.Background(), engine.CallOptions[string]{})
+	b, _ := e.Begin(context.Background(), engine.CallOptions[string]{})
 	e.Resolve(b.ID(), "from b")
 	select {
 	case <-a.Done():
@@ -126,19 +126,19 @@ func ExampleCall_Done() {
 // so does what is registered later.
 func ExampleEngine_FailAll() {
 	e, _ := engine.New(engine.Options[string]{})
-	call, _ := e.Begin(nil, engine.CallOptions[string]{Method: "ping"})
+	call, _ := e.Begin(context.Background(), engine.CallOptions[string]{Method: "ping"})
 	e.Dispatch(call.ID()) // its request was written
 
 	gone := errors.New("connection reset")
 	fmt.Println("failed:", e.FailAll(gone, true))
 
-	_, err := call.Wait(nil)
+	_, err := call.Wait(context.Background())
 	sent, _ := engine.Sent(err)
 	fmt.Println(errors.Is(err, engine.ErrClosed), errors.Is(err, gone), "sent:", sent)
 
-	late, err := e.Begin(nil, engine.CallOptions[string]{})
+	late, err := e.Begin(context.Background(), engine.CallOptions[string]{})
 	fmt.Println(err)
-	_, err = late.Wait(nil)
+	_, err = late.Wait(context.Background())
 	sent, _ = engine.Sent(err)
 	fmt.Println(errors.Is(err, gone), "sent:", sent)
 	// Output:
@@ -154,12 +154,12 @@ func ExampleEngine_Touch() {
 	e, _ := engine.New(engine.Options[string]{Clock: clock})
 	defer e.Close()
 
-	call, _ := e.Begin(nil, engine.CallOptions[string]{Timeout: 400 * time.Millisecond, IdleTimeout: 100 * time.Millisecond})
+	call, _ := e.Begin(context.Background(), engine.CallOptions[string]{Timeout: 400 * time.Millisecond, IdleTimeout: 100 * time.Millisecond})
 	for e.Len() > 0 {
 		clock.Advance(50 * time.Millisecond)
 		e.Touch(call.ID())
 	}
-	_, err := call.Wait(nil)
+	_, err := call.Wait(context.Background())
 	ce, _ := errors.AsType[*engine.CallError](err)
 	fmt.Println(ce.Deadline, ce.Budget)
 	// Output:

@@ -73,7 +73,7 @@ func (e *Engine[T]) reclaim(s *slot[T], r ref, w word) bool {
 		if !e.unreserve(s, r, w) {
 			return false
 		}
-	} else if _, _, status := e.consume(s, r, w); status == Pending {
+	} else if _, status, _ := e.consume(s, r, w); status == Pending {
 		return false
 	}
 	e.count(countReclaimed)

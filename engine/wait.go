@@ -45,7 +45,7 @@ func (c Call[T]) Wait(ctx context.Context) (T, error) {
 	}
 	s := c.e.table.slot(c.ref.index())
 	if w := s.load(); w.is(c.ref.gen(), answered) {
-		if v, err, status := c.e.consume(s, c.ref, w); status != Pending {
+		if v, status, err := c.e.consume(s, c.ref, w); status != Pending {
 			return v, err
 		}
 	}
@@ -61,7 +61,7 @@ func (e *Engine[T]) wait(ctx context.Context, s *slot[T], r ref) (v T, err error
 		}
 		switch {
 		case w.state() == answered || w.state() == ended:
-			if v, err, status := e.consume(s, r, w); status != Pending {
+			if v, status, err := e.consume(s, r, w); status != Pending {
 				return v, err
 			}
 			return v, ErrConsumed
@@ -97,7 +97,7 @@ func (e *Engine[T]) park(ctx context.Context, s *slot[T], r ref, token chan stru
 			<-token // someone else is settling it: the outcome is on its way
 		}
 	}
-	v, err, status := e.consume(s, r, s.load())
+	v, status, err := e.consume(s, r, s.load())
 	if invariants.Enabled {
 		invariants.Check(status != Pending, "I1: outcome of %x lost in %v", r, s.load().state())
 	}
