@@ -61,6 +61,7 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 			}
 		}()
 	}
+	o.Quit = ctx.Done()
 	if listen == "stdio" {
 		return serveStdio(ctx, o)
 	}

@@ -20,6 +20,9 @@ type Options struct {
 	Discover bool
 	// Shape is the misbehaviour asked for. The zero value is none.
 	Shape Shape
+	// Quit, when closed, cuts a stall short, so that whoever waits for the server
+	// does not wait for that. nil lets stalls last.
+	Quit <-chan struct{}
 	// Seed decides what befalls which request.
 	Seed uint64
 	// Counters is where the server counts; several connections may share it.

@@ -170,10 +170,20 @@ func (s *server) Read(p []byte) (int, error) {
 	s.n.BytesIn += int64(n)
 	if shape := &s.o.Shape; shape.StallFor > 0 {
 		if now := time.Since(s.start); now >= shape.StallAfter && now < shape.StallAfter+shape.StallFor {
-			time.Sleep(shape.StallAfter + shape.StallFor - now)
+			s.stall(shape.StallAfter + shape.StallFor - now)
 		}
 	}
 	return n, err
+}
+
+// stall reads nothing for a while.
+func (s *server) stall(d time.Duration) {
+	over := time.NewTimer(d)
+	defer over.Stop()
+	select {
+	case <-over.C:
+	case <-s.o.Quit:
+	}
 }
 
 // flush publishes the counts and then writes what was gathered.

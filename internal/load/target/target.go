@@ -70,7 +70,8 @@ type Target struct {
 	Echo *echo.Counters
 
 	asked  int64
-	served chan error // the end of echo.Serve; nil without one
+	served chan error    // the end of echo.Serve; nil without one
+	quit   chan struct{} // closed to cut what echo.Serve still waits for
 
 	closing sync.Once
 	closed  error // what Close returns
@@ -104,7 +105,8 @@ func openPipe(o Options) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Conn: c, Echo: o.Echo.Counters, served: make(chan error, 1)}
+	t := &Target{Conn: c, Echo: o.Echo.Counters, served: make(chan error, 1), quit: make(chan struct{})}
+	o.Echo.Quit = t.quit
 	go func() { t.served <- echo.Serve(server, o.Echo) }()
 	return t, nil
 }
@@ -117,6 +119,7 @@ func (t *Target) Close() error {
 		if t.served == nil {
 			return
 		}
+		close(t.quit)
 		if t.closed = <-t.served; errors.Is(t.closed, echo.ErrDied) {
 			t.closed = nil
 		}

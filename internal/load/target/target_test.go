@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -155,4 +156,15 @@ func TestToolFailed(t *testing.T) {
 	require.True(t, target.ToolFailed([]byte(`{"content":[],"isError":true}`)))
 	require.True(t, target.ToolFailed([]byte(`{"isError": true}`)))
 	require.False(t, target.ToolFailed([]byte(`{"content":[{"text":"\"isError\":true"}],"isError":false}`)))
+}
+
+func TestCloseCutsAStallShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		x := open(t, "pipe:echo", target.Options{Echo: echo.Options{Shape: echo.Shape{StallFor: time.Hour}}})
+		_, err := x.Conn.Call(t.Context(), "m", nil, conn.CallOptions{Timeout: time.Second})
+		require.ErrorIs(t, err, conn.ErrTimeout)
+		require.NoError(t, x.Close())
+		require.Less(t, time.Since(began), time.Minute)
+	})
 }
