@@ -26,7 +26,7 @@ const exitPatience = 250 * time.Millisecond
 //
 // Swept means that SIGKILL went to what was left of the process group.
 //
-// I1: no signal is sent once the process is reaped, since its number may then
+// I8: no signal is sent once the process is reaped, since its number may then
 // be another's. Where the system cannot show a dead process before reaping it
 // (all but Linux) sweeping comes after, within the drain.
 type child struct {
