@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/engine"
 )
 
@@ -86,11 +87,23 @@ func (c *Conn) group(requests []Request) (group []Request, need int, err error) 
 func (c *Conn) submit(ctx context.Context, group []Request, need int) (accepted int, err error) {
 	n := takeNode(need)
 	n.charge = need
+	now := c.engine.Now() // one reading of the clock for all
 	for i := range group {
 		r := &group[i]
-		id, beginErr := c.begin(ctx, r.Method, &r.Options, r.Notify, true)
-		if beginErr != nil {
-			err = beginErr
+		var id codec.ID
+		if c.wantsFeed(&r.Options) {
+			id, err = c.begin(ctx, r.Method, &r.Options, r.Notify, true)
+		} else {
+			var call engine.Call[[]byte]
+			call, err = c.engine.Begin(ctx, engine.CallOptions[[]byte]{
+				Method: r.Method, Timeout: r.Options.Timeout, IdleTimeout: r.Options.IdleTimeout,
+				Notify: r.Notify, Discard: r.Notify == nil, NoWait: true, Started: now,
+			})
+			if err == nil {
+				id = call.ID()
+			}
+		}
+		if err != nil {
 			break
 		}
 		accepted++

@@ -56,7 +56,10 @@ func (e *Engine[T]) begin(ctx context.Context, s *slot[T], r ref, o *CallOptions
 	if e.inspecting.Load() {
 		e.gate.pass()
 	}
-	now := e.now()
+	now := int64(o.Started)
+	if now <= 0 {
+		now = e.now()
+	}
 	s.start = now
 	state := pending
 	if o.Notify != nil {

@@ -106,6 +106,9 @@ func (e *Engine[T]) now() int64 {
 	return max(int64(e.clock.Now()-e.offset), 0)
 }
 
+// Now is the time that the engine counts by: what CallOptions.Started takes.
+func (e *Engine[T]) Now() time.Duration { return time.Duration(e.now()) }
+
 // timer starts a timer of the engine's clock.
 func (e *Engine[T]) timer(d time.Duration, f func()) Timer {
 	if e.clock == nil {

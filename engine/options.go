@@ -112,6 +112,9 @@ type CallOptions[T any] struct {
 	Discard bool
 	// NoWait returns ErrFull when there is no room, under OverflowWait too.
 	NoWait bool
+	// Started is when the call began, as Engine.Now tells it, for a batch of calls
+	// that reads the clock once. 0 and negative mean now.
+	Started time.Duration
 }
 
 // OptionError says which option is out of its range.
