@@ -144,8 +144,7 @@ func TestFailAllAndCallbacksThatRegister(t *testing.T) {
 		eachKind(t, options{}, func(t *testing.T, r *rig) {
 			var later []handle
 			told := 0
-			var notify func(outcome)
-			notify = func(outcome) {
+			notify := func(outcome) {
 				told++
 				c, err := r.tryBegin(call{})
 				require.NoError(t, err)
