@@ -16,9 +16,9 @@ const pressureInterval = time.Second
 // linger is how long a marked slot is kept, in nanoseconds.
 func (e *Engine[T]) linger() int64 {
 	if e.timeout == 0 {
-		return int64(DefaultTimeout) + e.grace
+		return after(int64(DefaultTimeout), time.Duration(e.grace))
 	}
-	return int64(e.timeout) + e.grace
+	return after(int64(e.timeout), time.Duration(e.grace))
 }
 
 // reclaimUnderPressure searches a full table and reports whether it won a slot.

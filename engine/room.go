@@ -27,20 +27,22 @@ type grant[T any] struct {
 	err   error
 }
 
-// take takes a free slot. The caller owns it: its word is free, of the generation
-// before the call's.
-func (e *Engine[T]) take(ctx context.Context, o *CallOptions[T]) (*slot[T], uint32, error) {
-	if e.room.waiting.Load() == 0 {
-		if s, i := e.free.take(); s != nil {
-			return s, i, nil
-		}
+// take takes a free slot, nil when the table seems to be full or others wait for
+// it. The caller owns it: its word is free, of the generation before the call's.
+func (e *Engine[T]) take() (*slot[T], uint32) {
+	if e.room.waiting.Load() != 0 {
+		return nil, 0
 	}
-	g := e.takeFull(ctx, o)
-	return g.slot, g.index, g.err
+	return e.free.take()
 }
 
 // takeFull takes a slot of a table that seems to be full, or waits for one.
-func (e *Engine[T]) takeFull(ctx context.Context, o *CallOptions[T]) grant[T] {
+func (e *Engine[T]) takeFull(ctx context.Context, o *CallOptions[T]) (*slot[T], uint32, error) {
+	g := e.takeOrWait(ctx, o)
+	return g.slot, g.index, g.err
+}
+
+func (e *Engine[T]) takeOrWait(ctx context.Context, o *CallOptions[T]) grant[T] {
 	wait := e.overflow == OverflowWait && !o.NoWait
 	if e.room.waiting.Load() == 0 {
 		g := e.tryTake()
@@ -119,7 +121,7 @@ func (e *Engine[T]) sit(mine <-chan grant[T], end <-chan struct{}) (grant[T], bo
 		}
 	}
 	search := make(chan struct{}, 1)
-	wait := time.Duration(e.linger()) + pressureInterval
+	wait := time.Duration(after(e.linger(), pressureInterval))
 	again := e.timer(wait, func() { search <- struct{}{} })
 	defer again.Stop()
 	for {
