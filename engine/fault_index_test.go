@@ -1,0 +1,225 @@
+package engine_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/internal/invariants"
+)
+
+// many is n, or a part of it where each step is dear.
+func many(n int) int {
+	if invariants.Race || invariants.Enabled {
+		return n / 20
+	}
+	return n
+}
+
+// What is registered while the table grows is found at once, and settled once.
+func TestP08NothingIsLostWhileTheTableGrows(t *testing.T) {
+	const inserters, deleters = 16, 4
+	each := many(10_000)
+	for _, shards := range []int{1, 0} {
+		e, err := engine.New(options{CallerIDs: true, Shards: shards, MaxPending: inserters * each})
+		require.NoError(t, err)
+		ids := make(chan codec.ID, 1024)
+		var insert, remove sync.WaitGroup
+		for w := range inserters {
+			insert.Go(func() {
+				for n := range each {
+					id := codec.StringID(fmt.Sprint(w, "-", n))
+					_, err := e.Register(nil, id, call{Method: "m", Discard: true})
+					assert.NoError(t, err)
+					_, ok := e.Method(id)
+					assert.True(t, ok, "%v is not found", id)
+					if n%2 == 0 {
+						ids <- id
+					}
+				}
+			})
+		}
+		var removed atomic.Int64
+		for range deleters {
+			remove.Go(func() {
+				for id := range ids {
+					assert.True(t, e.Resolve(id, ""), "%v is lost", id)
+					assert.False(t, e.Resolve(id, ""), "%v is there twice", id)
+					removed.Add(1)
+				}
+			})
+		}
+		insert.Wait()
+		close(ids)
+		remove.Wait()
+		total := inserters * each
+		require.Equal(t, total-int(removed.Load()), e.Len())
+		for w := range inserters {
+			for n := range each {
+				require.Equal(t, n%2 == 1, e.Cancel(codec.StringID(fmt.Sprint(w, "-", n)), nil))
+			}
+		}
+		requireQuiet(t, e)
+	}
+}
+
+// The gauges never show less than nothing, and are exact when it is quiet.
+func TestP10GaugesNeverUnderflow(t *testing.T) {
+	for _, callers := range []bool{false, true} {
+		e, err := engine.New(options{CallerIDs: callers})
+		require.NoError(t, err)
+		var work sync.WaitGroup
+		var over atomic.Bool
+		for w := range 16 {
+			work.Go(func() {
+				id := codec.IntID(int64(w % 4))
+				for range many(20_000) {
+					if callers {
+						_, _ = e.Register(nil, id, call{Discard: true}) // often a duplicate
+					} else if c, err := e.Begin(nil, call{Discard: true}); assert.NoError(t, err) {
+						id = c.ID()
+					}
+					e.Resolve(id, "")
+				}
+			})
+		}
+		var poll sync.WaitGroup
+		poll.Go(func() {
+			for !over.Load() {
+				s := e.Stats()
+				bad := s.Pending < 0 || s.Pending > s.Slots || e.Len() < 0 || int64(s.Resolved) < 0
+				if !assert.False(t, bad, "%+v", s) {
+					return
+				}
+			}
+		})
+		work.Wait()
+		over.Store(true)
+		poll.Wait()
+		requireQuiet(t, e)
+	}
+}
+
+// The table keeps ids, not the buffer they were read from.
+func TestP11KeysDoNotShareTheReadBuffer(t *testing.T) {
+	buffer := []byte(`"client-aaaa"`)
+	id, err := codec.ParseID(buffer, codec.MCP)
+	require.NoError(t, err)
+	r := newRig(t, options{CallerIDs: true}, engine.Tuning{})
+	c, err := r.Register(nil, id, call{})
+	require.NoError(t, err)
+	copy(buffer, `"client-bbbb"`)
+	other, err := codec.ParseID(buffer, codec.MCP)
+	require.NoError(t, err)
+	require.False(t, r.Cancel(other, nil))
+	require.Equal(t, []codec.ID{codec.StringID("client-aaaa")}, r.Pending())
+	require.True(t, r.Cancel(codec.StringID("client-aaaa"), nil))
+	require.Equal(t, codec.StringID("client-aaaa"), r.outcome(c).ID)
+	r.quiet()
+}
+
+// The work of ending a call does not grow with the number of those that wait: a
+// visit or two of each slot, whether there are few or many.
+func TestP13EndingsCostTheSameInACrowd(t *testing.T) {
+	for _, n := range []int{1_000, many(100_000)} {
+		kinds(t, options{MaxPending: n}, func(t *testing.T, r *rig) {
+			ids := make([]codec.ID, n)
+			begin := func(d time.Duration) {
+				for i := range ids {
+					ids[i] = r.begin(call{Timeout: d, Discard: true}).ID()
+				}
+			}
+			begin(time.Hour)
+			for _, id := range ids {
+				require.True(t, r.Cancel(id, nil))
+			}
+			begin(time.Hour)
+			require.Equal(t, n, r.FailAll(nil, false))
+			begin(time.Second)
+			r.expire(time.Second)
+			s := r.quiet()
+			require.Equal(t, uint64(n), s.Expired)
+			require.LessOrEqual(t, s.WheelVisits, uint64(3*n))
+			require.LessOrEqual(t, s.Staged, uint64(3*n))
+		}, "minted", "string")
+	}
+}
+
+// Ids do not come from the clock: it stands still, and no two are equal; nor when
+// generations are spent and their slots retired.
+func TestP14IDsAreDistinctAtOneMoment(t *testing.T) {
+	for name, tune := range map[string]engine.Tuning{
+		"plain": {}, "generations run out": {GenBits: 2, SlotsMax: 4000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, options{MaxPending: 8}, tune)
+			var mu sync.Mutex
+			seen := map[codec.ID]bool{}
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					for range 1000 {
+						c, err := r.Begin(nil, call{})
+						if !assert.NoError(t, err) {
+							return
+						}
+						id := c.ID()
+						assert.True(t, r.Resolve(id, "v"))
+						c.Discard()
+						mu.Lock()
+						assert.False(t, seen[id], "%v was given twice", id)
+						seen[id] = true
+						mu.Unlock()
+					}
+				})
+			}
+			wg.Wait()
+			require.Len(t, seen, 8000)
+			r.quiet()
+		})
+	}
+}
+
+// Someone with very many calls goes away: others' calls go on meanwhile, and the
+// table does not shrink behind them only to grow again.
+func TestB10MassRemovalDoesNotStopOthers(t *testing.T) {
+	n := many(200_000)
+	e, err := engine.New(options{CallerIDs: true, MaxPending: n + 64})
+	require.NoError(t, err)
+	for i := range n {
+		_, err := e.Register(nil, codec.StringID(fmt.Sprint("A", i)), call{Discard: true})
+		require.NoError(t, err)
+	}
+	slots := e.Stats().Slots
+	var gone atomic.Bool
+	var done int
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := 0; !gone.Load(); i++ {
+			id := codec.StringID(fmt.Sprint("B", i))
+			c, err := e.Register(nil, id, call{})
+			if !assert.NoError(t, err) || !assert.True(t, e.Resolve(id, "b")) {
+				return
+			}
+			v, err := c.Wait(nil)
+			assert.NoError(t, err)
+			assert.Equal(t, "b", v)
+			done++
+		}
+	})
+	for i := range n {
+		require.True(t, e.Cancel(codec.StringID(fmt.Sprint("A", i)), nil))
+	}
+	gone.Store(true)
+	wg.Wait()
+	require.NotZero(t, done)
+	require.LessOrEqual(t, e.Stats().Slots, slots+64)
+	requireQuiet(t, e)
+}
