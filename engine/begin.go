@@ -26,12 +26,15 @@ func (e *Engine[T]) Begin(ctx context.Context, o CallOptions[T]) (Call[T], error
 	if e.failure.Load() != nil {
 		return e.stillborn(codec.ID{}, &o), nil
 	}
-	s, i, err := e.take(ctx, &o)
-	if err != nil {
-		if e.failure.Load() != nil {
-			return e.stillborn(codec.ID{}, &o), nil
+	s, i := e.take()
+	if s == nil {
+		var err error
+		if s, i, err = e.takeFull(ctx, &o); err != nil {
+			if e.failure.Load() != nil {
+				return e.stillborn(codec.ID{}, &o), nil
+			}
+			return Call[T]{}, err
 		}
-		return Call[T]{}, err
 	}
 	r := makeRef(s.load().gen()+1, i)
 	e.begin(ctx, s, r, &o)
@@ -45,7 +48,7 @@ func (e *Engine[T]) refuse(o *CallOptions[T]) error {
 	if o.Discard && o.Notify != nil {
 		return errNotifyAndDiscard
 	}
-	if o.IdleTimeout > e.idleMax {
+	if o.IdleTimeout > e.near {
 		return idleTooLong(o.IdleTimeout)
 	}
 	return nil

@@ -113,9 +113,11 @@ func (e *Engine[T]) stillborn(id codec.ID, o *CallOptions[T]) Call[T] {
 	still := &stillborn{id: id, method: o.Method}
 	still.consumed.Store(o.Discard)
 	if o.Notify != nil {
-		st := e.free.stripe()
-		e.free.release(st)
-		e.deliver(st, st.enter(), o.Notify, e.stillbornOutcome(still))
+		tk := e.free.hold()
+		st := tk.stripe
+		e.free.release(tk)
+		outcome := e.stillbornOutcome(still)
+		e.deliver(st, st.enter(), o.Notify, &outcome)
 	}
 	return Call[T]{e: e, still: still}
 }

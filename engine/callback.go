@@ -42,14 +42,14 @@ func (st *stripe[T]) enter() bool {
 // caller holds nothing and the call's slot is free. Who leaves looks at waiting
 // after it, and who adds to waiting looks at the depth after it: so one of them
 // sees the other.
-func (e *Engine[T]) deliver(st *stripe[T], entered bool, notify func(Outcome[T]), o Outcome[T]) {
+func (e *Engine[T]) deliver(st *stripe[T], entered bool, notify func(Outcome[T]), o *Outcome[T]) {
 	if entered {
 		e.run(st, notify, o)
 		if st.late.waiting.Load() == 0 {
 			return
 		}
 	} else {
-		st.late.add(notification[T]{notify, o})
+		st.late.add(notification[T]{notify, *o})
 		if depthOf(st.head.Load()) != 0 {
 			return
 		}
@@ -85,15 +85,15 @@ func (e *Engine[T]) catchUp(st *stripe[T]) {
 			st.leave()
 			continue
 		}
-		e.run(st, n.notify, n.outcome)
+		e.run(st, n.notify, &n.outcome)
 	}
 }
 
 // run calls a function of the user, survives it and leaves, whether it returns,
 // panics or ends its goroutine.
-func (e *Engine[T]) run(st *stripe[T], notify func(Outcome[T]), o Outcome[T]) {
+func (e *Engine[T]) run(st *stripe[T], notify func(Outcome[T]), o *Outcome[T]) {
 	defer e.leave(st)
-	notify(o)
+	notify(*o)
 }
 
 func (e *Engine[T]) leave(st *stripe[T]) {

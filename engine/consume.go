@@ -8,10 +8,10 @@ import (
 // or held by the caller. One compare-and-swap gives the outcome to the caller and
 // prepares the slot for the stack; Pending means that another took it.
 func (e *Engine[T]) consume(s *slot[T], r ref, w word) (v T, status Status, err error) {
-	st := e.free.stripe()
-	head := st.head.Load()
+	tk := e.free.hold()
+	head := tk.head.Load()
 	if !s.swap(w, makeWord(0, r.gen(), free).withNext(topOf(head))) {
-		e.free.release(st)
+		e.free.release(tk)
 		return v, Pending, nil
 	}
 	if w.state()&^parkedBit == answered {
@@ -20,7 +20,7 @@ func (e *Engine[T]) consume(s *slot[T], r ref, w word) (v T, status Status, err 
 	} else {
 		status, err = e.takeError(s, r)
 	}
-	e.putBack(st, head, s, r)
+	e.putBack(tk, head, s, r)
 	return v, status, err
 }
 

@@ -90,9 +90,10 @@ func after(now int64, timeout time.Duration) int64 {
 	return math.MaxInt64 - 1
 }
 
-// idleMax is the longest idle budget: the driver cannot tell how long a call has
-// been idle but by the tick in its word, and that says no more than nearTicks.
-func idleMax(tick time.Duration) time.Duration {
+// near is the longest time from now that a word's tick can say, a little less than
+// nearTicks. Idle budgets may be no longer: how long a call has been idle, the
+// driver only knows by that tick.
+func near(tick time.Duration) time.Duration {
 	if tick >= math.MaxInt64/nearTicks {
 		return math.MaxInt64
 	}

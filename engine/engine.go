@@ -21,10 +21,10 @@ type Engine[T any] struct {
 	start      time.Time // of the system's clock
 	offset     time.Duration
 	timeout    time.Duration // 0 is none
-	idleTicks  uint32        // 0 is none
-	idleMax    time.Duration
-	grace      int64  // nanoseconds; negative is never
-	index      *index // nil when ids are minted
+	idle       time.Duration // 0 or negative is none
+	near       time.Duration // what the tick in a word can say, and the longest idle budget
+	grace      int64         // nanoseconds; negative is never
+	index      *index        // nil when ids are minted
 	overflow   Overflow
 	matchText  bool
 	simple     bool // no index, no observer: nothing but the slot knows of a call
@@ -64,11 +64,12 @@ func newTuned[T any](o Options[T], t tuning) (*Engine[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.IdleTimeout > idleMax(o.Tick) {
+	if o.IdleTimeout > near(o.Tick) {
 		return nil, idleTooLong(o.IdleTimeout)
 	}
 	e := &Engine[T]{
-		idleMax:   idleMax(o.Tick),
+		near:      near(o.Tick),
+		idle:      o.IdleTimeout,
 		ticks:     newTicker(o.Tick, t.origin),
 		clock:     o.Clock,
 		timeout:   max(o.Timeout, 0),
@@ -90,7 +91,6 @@ func newTuned[T any](o Options[T], t tuning) (*Engine[T], error) {
 	if o.CallerIDs {
 		e.index = newIndex(o.Shards, o.MaxPending)
 	}
-	e.idleTicks = e.ticks.span(o.IdleTimeout)
 	e.swept.Store(never)
 	e.table.dir.Store(&directory[T]{})
 	e.free.init(&e.table, uint32(min(o.MaxPending, t.slotsMax)), uint32(t.slotsMax), 1<<t.genBits-1, t.stripes)

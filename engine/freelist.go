@@ -15,13 +15,16 @@ import (
 // came back on top meanwhile (no ABA); and an empty head that has not changed
 // between two looks was empty all the time between.
 //
-// A goroutine finds a stripe through a sync.Pool, which hands each P the one it
-// put back last. The pool may drop stripes (the collector empties it), so they
-// are also kept in the list from which others steal.
+// A goroutine finds a stripe through a sync.Pool of tokens, which hands each P the
+// one it put back last. Tokens come and go (the collector empties the pool, a
+// goroutine that holds one is preempted, and another is made), so that two Ps may
+// come to use one stripe; who finds the stripe changed under its hands moves to
+// another. There are more stripes than Ps, and a P whose stripe is empty takes from
+// the others.
 type freelist[T any] struct {
 	table   *table[T]
 	tokens  sync.Pool
-	stripes []atomic.Pointer[stripe[T]] // made when the pool first asks for one
+	stripes []atomic.Pointer[stripe[T]] // made when first used
 
 	bound    uint32 // MaxPending
 	slotsMax uint32
@@ -47,6 +50,9 @@ type stripe[T any] struct {
 	counts counts
 }
 
+// token is held by one goroutine at a time.
+type token[T any] struct{ *stripe[T] }
+
 // batch is how many slots move at once, from the fresh ones or another stripe.
 const batch = 16
 
@@ -54,15 +60,13 @@ func (f *freelist[T]) init(t *table[T], bound, slotsMax, genMax uint32, stripes 
 	f.table = t
 	f.bound, f.slotsMax, f.genMax = bound, slotsMax, genMax
 	if stripes == 0 {
-		stripes = runtime.GOMAXPROCS(0)
+		stripes = 2*runtime.GOMAXPROCS(0) - 1
 	}
 	f.stripes = make([]atomic.Pointer[stripe[T]], stripes)
-	f.tokens.New = f.token
+	f.tokens.New = func() any { return &token[T]{f.nextStripe()} }
 }
 
-// token gives the pool one of the stripes, in turn. Two Ps may come to hold the
-// same stripe after the pool lost some; that costs them speed, nothing else.
-func (f *freelist[T]) token() any {
+func (f *freelist[T]) nextStripe() *stripe[T] {
 	place := &f.stripes[f.turn.Add(1)%uint32(len(f.stripes))]
 	for {
 		if st := place.Load(); st != nil {
@@ -72,21 +76,39 @@ func (f *freelist[T]) token() any {
 	}
 }
 
-// stripe returns this P's stripe; release puts it back.
-func (f *freelist[T]) stripe() *stripe[T]    { return f.tokens.Get().(*stripe[T]) }
-func (f *freelist[T]) release(st *stripe[T]) { f.tokens.Put(st) }
+// hold returns this P's token; release puts it back.
+func (f *freelist[T]) hold() *token[T]      { return f.tokens.Get().(*token[T]) }
+func (f *freelist[T]) release(tk *token[T]) { f.tokens.Put(tk) }
+
+// collided moves the token away from a stripe that another P uses.
+func (f *freelist[T]) collided(tk *token[T]) { tk.stripe = f.nextStripe() }
 
 // take takes a slot from wherever there is one: this P's stack, another's, or the
 // fresh ones. Others come before fresh ones, so that the table grows to the peak
 // in flight and no farther, also when one P begins calls and another frees them.
 func (f *freelist[T]) take() (s *slot[T], i uint32) {
-	st := f.stripe()
+	tk := f.hold()
+	head := tk.head.Load()
+	if top := topOf(head); top != 0 {
+		s := f.table.slot(top - 1)
+		// The word may be another call's by now; then the tag has moved on too.
+		if tk.head.CompareAndSwap(head, poppedTo(head, s.load().next())) {
+			f.release(tk)
+			return s, top - 1
+		}
+		f.collided(tk)
+	}
+	s, i = f.takeAnywhere(tk.stripe)
+	f.release(tk)
+	return s, i
+}
+
+func (f *freelist[T]) takeAnywhere(st *stripe[T]) (s *slot[T], i uint32) {
 	if s, i = f.pop(st); s == nil {
 		if s, i = f.steal(st); s == nil {
 			s, i = f.fill(st)
 		}
 	}
-	f.release(st)
 	return s, i
 }
 
@@ -112,7 +134,6 @@ func (f *freelist[T]) pop(st *stripe[T]) (*slot[T], uint32) {
 			return nil, 0
 		}
 		s := f.table.slot(top - 1)
-		// The word may be another call's by now; then the tag has moved on too.
 		if st.head.CompareAndSwap(head, poppedTo(head, s.load().next())) {
 			return s, top - 1
 		}
@@ -131,16 +152,9 @@ func (f *freelist[T]) push(st *stripe[T], first uint32, last *slot[T]) {
 	}
 }
 
-// link finishes the push of slot i, whose word is already free and names the top
-// of head as the one below: the compare-and-swap that gave the slot up did both.
-func (f *freelist[T]) link(st *stripe[T], head uint64, i uint32, s *slot[T]) {
-	if !st.head.CompareAndSwap(head, withTop(head, i+1)) {
-		f.push(st, i, s)
-	}
-}
-
-// linkAndEnter is link, and counts a callback in unless too many are running.
-func (f *freelist[T]) linkAndEnter(st *stripe[T], head uint64, i uint32, s *slot[T]) (entered bool) {
+// pushAndEnter pushes slot i, whose word is already free and names the top of head
+// as the one below, and counts a callback in unless too many are running.
+func (f *freelist[T]) pushAndEnter(st *stripe[T], head uint64, i uint32, s *slot[T]) (entered bool) {
 	for {
 		next := withTop(head, i+1)
 		if entered = depthOf(head) < depthMax; entered {

@@ -25,9 +25,13 @@ func (e *Engine[T]) plan(ctx context.Context, o *CallOptions[T], now int64) (p p
 			total, p.budget = e.sooner(total, p.budget, at, now)
 		}
 	}
-	idle := e.idleTicks
-	if o.IdleTimeout != 0 {
-		idle = e.ticks.span(o.IdleTimeout)
+	idle := o.IdleTimeout
+	if idle == 0 {
+		idle = e.idle
+	}
+	// An idle budget that is no shorter than the total one is moot.
+	if idle < 0 || total != 0 && int64(idle) >= total-now {
+		idle = 0
 	}
 	if total == 0 && idle == 0 {
 		return p
@@ -35,17 +39,18 @@ func (e *Engine[T]) plan(ctx context.Context, o *CallOptions[T], now int64) (p p
 	// Ticks are counted in 64 bits here, so they compare as numbers.
 	var first int64
 	if total != 0 {
-		first = e.ticks.count(total) + 1
-		if horizon := e.ticks.count(now) + nearTicks; first <= horizon {
+		if total-now <= int64(e.near) {
+			first = e.ticks.count(total) + 1
 			p.limits = limits(e.ticks.tick(first)) << limitsShift
 		} else {
+			first = e.ticks.count(now) + nearTicks
 			p.limits, p.far = farBit, total
-			first = horizon
 		}
 	}
 	if idle != 0 {
-		p.limits |= limits(idle)
-		if at := e.ticks.count(after(now, e.ticks.nanoseconds(idle))) + 1; total == 0 || at < first {
+		span := e.ticks.span(idle)
+		p.limits |= limits(span)
+		if at := e.ticks.count(after(now, e.ticks.nanoseconds(span))) + 1; total == 0 || at < first {
 			first = at
 		}
 	}

@@ -16,9 +16,12 @@ func (e *Engine[T]) NextID() codec.ID {
 	if e.index != nil {
 		return codec.IntID(e.nextID.Add(1))
 	}
-	s, i, err := e.take(nil, &CallOptions[T]{NoWait: true})
-	if err != nil {
-		return codec.ID{}
+	s, i := e.take()
+	if s == nil {
+		var err error
+		if s, i, err = e.takeFull(nil, &CallOptions[T]{NoWait: true}); err != nil {
+			return codec.ID{}
+		}
 	}
 	r := makeRef(s.load().gen()+1, i)
 	s.store(makeWord(noTick, r.gen(), reserved))
@@ -45,12 +48,15 @@ func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T])
 	if e.index == nil {
 		return e.registerReserved(ctx, id, o)
 	}
-	s, i, err := e.take(ctx, &o)
-	if err != nil {
-		if e.failure.Load() != nil {
-			return e.stillborn(id, &o), nil
+	s, i := e.take()
+	if s == nil {
+		var err error
+		if s, i, err = e.takeFull(ctx, &o); err != nil {
+			if e.failure.Load() != nil {
+				return e.stillborn(id, &o), nil
+			}
+			return Call[T]{}, err
 		}
-		return Call[T]{}, err
 	}
 	// The id's owner is decided by the index. Until the call is published its word
 	// says reserved, so an answer does not find it and FailAll passes it by; the

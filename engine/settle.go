@@ -13,8 +13,22 @@ import (
 func (e *Engine[T]) Resolve(id codec.ID, v T) bool {
 	s, r, ok := e.find(id)
 	if ok {
-		if w := s.load(); e.simple && w.is(r.gen(), callback) && e.handOver(s, r, w, v) {
-			return true
+		if e.simple {
+			// The usual cases, in as few steps as they need.
+			switch w := s.load(); {
+			case w.is(r.gen(), pending) && e.detach == nil:
+				if s.swap(w, w.with(settling)) {
+					s.value = v
+					if !s.swap(w.with(settling), w.with(answered)) {
+						e.publish(s, r, answered) // someone came
+					}
+					return true
+				}
+			case w.is(r.gen(), callback):
+				if e.handOver(s, r, w, v) {
+					return true
+				}
+			}
 		}
 		if w, won := s.claim(r.gen()); won {
 			e.resolve(s, r, w, v)
@@ -34,16 +48,16 @@ func (e *Engine[T]) Resolve(id codec.ID, v T) bool {
 // As nobody can look at its outcome, claiming it and freeing its slot are one
 // compare-and-swap: the slot is on no stack yet, so it is still this goroutine's.
 func (e *Engine[T]) handOver(s *slot[T], r ref, w word, v T) bool {
-	st := e.free.stripe()
-	head := st.head.Load()
+	tk := e.free.hold()
+	head := tk.head.Load()
 	if !s.swap(w, makeWord(0, r.gen(), free).withNext(topOf(head))) {
-		e.free.release(st)
+		e.free.release(tk)
 		return false
 	}
 	notify := s.notify
 	s.notify = nil
-	entered := e.putBackAndEnter(st, head, s, r)
-	e.deliver(st, entered, notify, Outcome[T]{ID: r.minted(), Value: v, Status: Resolved})
+	st, entered := e.putBackAndEnter(tk, head, s, r)
+	e.deliver(st, entered, notify, &Outcome[T]{ID: r.minted(), Value: v, Status: Resolved})
 	return true
 }
 
@@ -77,7 +91,7 @@ func (e *Engine[T]) resolve(s *slot[T], r ref, w word, v T) {
 		s.notify = nil
 		st, entered := e.freeAndEnter(s, r)
 		e.observe(told)
-		e.deliver(st, entered, notify, Outcome[T]{ID: id, Value: v, Status: Resolved})
+		e.deliver(st, entered, notify, &Outcome[T]{ID: id, Value: v, Status: Resolved})
 		return
 	case discarded:
 		e.freeSlot(s, r)
@@ -167,7 +181,7 @@ func (e *Engine[T]) finish(s *slot[T], r ref, found state, end *ending) {
 		o := Outcome[T]{ID: e.idOf(r), Err: e.errorOf(s, r, end), Status: end.status}
 		st, entered := e.freeAndEnter(s, r)
 		e.report(told, end)
-		e.deliver(st, entered, notify, o)
+		e.deliver(st, entered, notify, &o)
 		return
 	case discarded:
 		e.freeSlot(s, r)

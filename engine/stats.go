@@ -62,9 +62,9 @@ type counts [counters]atomic.Uint64
 func (e *Engine[T]) count(c counter) { e.countMany(c, 1) }
 
 func (e *Engine[T]) countMany(c counter, n int) {
-	st := e.free.stripe()
-	st.counts[c].Add(uint64(n))
-	e.free.release(st)
+	tk := e.free.hold()
+	tk.counts[c].Add(uint64(n))
+	e.free.release(tk)
 }
 
 // total sums one counter up.
