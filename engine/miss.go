@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"strconv"
-
 	"github.com/correlator-go/correlator/codec"
 )
 
@@ -28,26 +26,23 @@ func (e *Engine[T]) miss(id codec.ID, s *slot[T], r ref) counter {
 // sameText finds an id that has the same text as id, another JSON type, and names
 // a live call.
 func (e *Engine[T]) sameText(id codec.ID) (codec.ID, bool) {
-	var others [2]codec.ID
+	var other codec.ID
 	switch id.Kind() {
 	case codec.IDString:
-		n, err := strconv.ParseInt(id.Text(), 10, 64)
-		if err == nil && strconv.FormatInt(n, 10) == id.Text() {
-			others[0] = codec.IntID(n)
-		} else if number, err := codec.ParseID([]byte(id.Text()), codec.JSONRPC); err == nil {
-			others[0] = number
+		// The text of a number, and not of a string or of null in its quotes.
+		n, err := codec.ParseID([]byte(id.Text()), codec.JSONRPC)
+		if k := n.Kind(); err != nil || k != codec.IDInt && k != codec.IDNumber || n.Text() != id.Text() {
+			return codec.ID{}, false
 		}
+		other = n
 	case codec.IDInt, codec.IDNumber:
-		others[0] = codec.StringID(id.Text())
+		other = codec.StringID(id.Text())
+	default:
+		return codec.ID{}, false
 	}
-	for _, other := range others {
-		if other.IsAbsent() || other == id {
-			continue
-		}
-		if s, r, ok := e.find(other); ok {
-			if w := s.load(); w.gen() == r.gen() && w.live() {
-				return other, true
-			}
+	if s, r, ok := e.find(other); ok {
+		if w := s.load(); w.gen() == r.gen() && w.live() {
+			return other, true
 		}
 	}
 	return codec.ID{}, false
