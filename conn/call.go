@@ -61,7 +61,7 @@ type CallOptions struct {
 // ErrCancelled or ErrClosed, or with ErrFull, ErrTooLarge or ErrInvalidAnswer.
 // [Sent] tells whether the request may have reached the peer.
 func (c *Conn) Call(ctx context.Context, method string, params []byte, o CallOptions) ([]byte, error) {
-	need, err := c.need(method, params)
+	need, err := c.need(ctx, method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (c *Conn) await(ctx context.Context, call engine.Call[[]byte], f *feed) ([]
 // it waits for room under ctx. A deadline of ctx becomes the call's; that ctx
 // is cancelled later does not matter to it.
 func (c *Conn) Start(ctx context.Context, method string, params []byte, o CallOptions, notify func(Outcome)) (codec.ID, error) {
-	need, err := c.need(method, params)
+	need, err := c.need(ctx, method, params)
 	if err != nil {
 		return codec.ID{}, err
 	}
@@ -178,7 +178,10 @@ func (c *Conn) begin(ctx context.Context, method string, o *CallOptions, notify 
 }
 
 // need is the room that a request takes, or why it is not taken at all.
-func (c *Conn) need(method string, params []byte) (int, error) {
+func (c *Conn) need(ctx context.Context, method string, params []byte) (int, error) {
+	if ctx.Err() != nil {
+		return 0, leftBefore(ctx, method)
+	}
 	if c.closing.Load() {
 		return 0, unsent(method, c.closedError())
 	}
@@ -222,14 +225,21 @@ func (c *Conn) send(id codec.ID, method string, params []byte, o *CallOptions, n
 // appendRequest appends one framed request; on an error dst comes back as it
 // was.
 func (c *Conn) appendRequest(dst []byte, id codec.ID, method string, params []byte, o *CallOptions) ([]byte, error) {
-	start := len(dst)
-	if c.wantsProgress(o) {
-		extended, err := codec.AppendParamsWithToken(nil, params, id)
-		if err != nil {
-			return dst, err
-		}
-		params = extended
+	if !c.wantsProgress(o) {
+		return c.frameRequest(dst, id, method, params)
 	}
+	scratch := takeNode(len(params) + envelopeBytes)
+	defer putNode(scratch)
+	extended, err := codec.AppendParamsWithToken(scratch.buf, params, id)
+	if err != nil {
+		return dst, err
+	}
+	scratch.buf = extended
+	return c.frameRequest(dst, id, method, extended)
+}
+
+func (c *Conn) frameRequest(dst []byte, id codec.ID, method string, params []byte) ([]byte, error) {
+	start := len(dst)
 	buf := c.o.Framer.Open(dst)
 	buf = codec.AppendRequest(buf, id, method, params)
 	buf, err := c.o.Framer.Seal(buf, start)

@@ -343,3 +343,49 @@ func TestCallAfterTheEnd(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+func TestCallWithAContextThatHasEnded(t *testing.T) {
+	c, p := connect(t, conn.Options{})
+	why := errors.New("over")
+	cancelled, cancel := context.WithCancelCause(background)
+	cancel(why)
+	expired, stop := context.WithDeadline(background, time.Now().Add(-time.Second))
+	defer stop()
+	for ctx, want := range map[context.Context][]error{cancelled: {conn.ErrCancelled, why}, expired: {conn.ErrTimeout, context.DeadlineExceeded}} {
+		for _, err := range []error{
+			second(c.Call(ctx, "m", nil, conn.CallOptions{})),
+			second(c.Start(ctx, "m", nil, conn.CallOptions{}, func(conn.Outcome) { t.Error("called back as well") })),
+			second(c.Submit(ctx, []conn.Request{{Method: "m"}})),
+			c.Notify(ctx, "m", nil),
+		} {
+			for _, target := range want {
+				require.ErrorIs(t, err, target)
+			}
+			sent, known := conn.Sent(err)
+			require.True(t, known && !sent)
+		}
+	}
+	requireWorks(t, c, p) // nothing was sent
+}
+
+func TestProgressNeedsParamsThatAreAnObject(t *testing.T) {
+	c, p := connect(t, conn.Options{})
+	_, err := c.Call(background, "m", []byte(`[1]`), conn.CallOptions{Progress: func(conn.Progress) {}})
+	require.Error(t, err)
+	sent, known := conn.Sent(err)
+	require.True(t, known && !sent)
+	requireWorks(t, c, p)
+	require.Zero(t, c.Stats().Calls.Pending)
+	require.Zero(t, c.Stats().QueuedBytes)
+}
+
+func TestNewRefusesBadOptions(t *testing.T) {
+	_, err := conn.New(nil, conn.Options{})
+	_, ok := errors.AsType[*conn.OptionError](err)
+	require.True(t, ok)
+	ours, _ := newTape()
+	_, err = conn.New(ours, conn.Options{MaxPending: 1 << 30})
+	e, ok := errors.AsType[*conn.OptionError](err)
+	require.True(t, ok)
+	require.Equal(t, "MaxPending", e.Field)
+}

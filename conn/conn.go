@@ -48,7 +48,7 @@ type Conn struct {
 // reading. The error is an *OptionError; the stream is then still the caller's.
 func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 	if stream == nil {
-		return nil, errors.New("conn: nil stream")
+		return nil, &OptionError{Field: "stream", Value: nil, Problem: "is needed"}
 	}
 	o = o.withDefaults()
 	c := &Conn{
@@ -143,12 +143,15 @@ func (c *Conn) ping() {
 // abandoned tells the peer that a call is over. The table calls it on whichever
 // goroutine cancelled the call, or on its driver.
 func (c *Conn) abandoned(a engine.Abandonment) {
+	if !a.Sent {
+		return // it will not be written either
+	}
 	if a.Method == methodInitialize && c.o.Profile != codec.JSONRPC {
 		go c.end(ErrHandshake, endAtOnce)
 		return
 	}
 	id, _ := a.ID.Int()
-	if !a.Sent || c.o.Profile == codec.JSONRPC || c.closing.Load() || c.feeds.quiet(id) {
+	if c.o.Profile == codec.JSONRPC || c.closing.Load() || c.feeds.quiet(id) {
 		return
 	}
 	reason := reasonCancelled

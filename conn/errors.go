@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"context"
 	"errors"
 
 	"github.com/correlator-go/correlator/engine"
@@ -52,6 +53,15 @@ func Sent(err error) (sent, known bool) {
 		return true, true
 	}
 	return engine.Sent(err)
+}
+
+// leftBefore is the failure of a call whose ctx had ended when it was made.
+func leftBefore(ctx context.Context, method string) error {
+	e := &engine.CallError{Method: method, Status: engine.Cancelled, Err: context.Cause(ctx)}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		e.Status, e.Deadline = engine.Expired, engine.DeadlineContext
+	}
+	return e
 }
 
 // unsent is the failure of a call that was never queued.

@@ -162,8 +162,11 @@ func TestX16OneCancelStopsNobodyElse(t *testing.T) {
 						with = ctx
 					}
 					calls[i] = call(with, c, "m", "", conn.CallOptions{})
+					if i == 0 {
+						synctest.Wait() // its write blocks, the rest is queued
+					}
 				}
-				synctest.Wait() // the first write blocks, the rest is queued
+				synctest.Wait()
 				if when == "before the write" {
 					cancel()
 					synctest.Wait()

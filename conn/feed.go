@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -265,11 +266,19 @@ func (s *feeds) add(id codec.ID, f *feed) {
 
 // answered closes the feed of a call whose answer is at hand, before the answer
 // settles it: what the peer sends after that is late.
-func (s *feeds) answered(id int64) {
+func (s *feeds) answered(id codec.ID) {
 	if s.count.Load() == 0 {
 		return
 	}
-	if f, _ := s.find(id); f != nil {
+	key, ok := id.Int()
+	if !ok { // a peer that echoes 7 as "7"
+		n, err := strconv.ParseInt(id.Text(), 10, 64)
+		if err != nil {
+			return
+		}
+		key = n
+	}
+	if f, _ := s.find(key); f != nil {
 		f.close()
 	}
 }

@@ -11,7 +11,7 @@ import (
 // wait, use TryNotify. The error is ErrClosed, ErrDraining, ErrTooLarge or the
 // cause of ctx's end.
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
-	need, err := c.need(method, params)
+	need, err := c.need(ctx, method, params)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 
 // TryNotify is Notify that never waits: without room it fails with ErrFull.
 func (c *Conn) TryNotify(method string, params []byte) error {
-	need, err := c.need(method, params)
+	need, err := c.need(background, method, params)
 	if err != nil {
 		return err
 	}

@@ -93,29 +93,25 @@ func (c *Conn) route(m *codec.Message, b *batchAnswer) {
 }
 
 func (c *Conn) resolved(m *codec.Message) {
-	var ok bool
-	switch m.IDKind {
-	case codec.IDInt:
-		c.feeds.answered(m.IntID)
-		ok = c.engine.Resolve(codec.IntID(m.IntID), m.Result())
-	case codec.IDAbsent, codec.IDNull:
+	if m.IDKind <= codec.IDNull {
 		c.withoutID(m)
 		return
-	default:
-		ok = c.engine.Resolve(m.ID(), m.Result())
 	}
-	if !ok && c.o.OnStray != nil {
+	id := m.ID()
+	c.feeds.answered(id)
+	if !c.engine.Resolve(id, m.Result()) {
 		c.stray(StrayUnmatched, m.Frame(), len(m.Frame()), nil)
 	}
 }
 
 func (c *Conn) rejected(m *codec.Message) {
-	if m.IDKind == codec.IDAbsent || m.IDKind == codec.IDNull {
+	if m.IDKind <= codec.IDNull {
 		c.withoutID(m)
 		return
 	}
-	c.feeds.answered(m.IntID)
-	if !c.engine.Reject(m.ID(), m.Err()) {
+	id := m.ID()
+	c.feeds.answered(id)
+	if !c.engine.Reject(id, m.Err()) {
 		c.stray(StrayUnmatched, m.Frame(), len(m.Frame()), nil)
 	}
 }

@@ -34,7 +34,7 @@ func (c *Conn) Submit(ctx context.Context, requests []Request) (accepted int, er
 	}
 	wait := c.o.Overflow == engine.OverflowWait && !requests[0].Options.NoWait
 	for accepted < len(requests) {
-		group, need, err := c.group(requests[accepted:])
+		group, need, err := c.group(ctx, requests[accepted:])
 		if err != nil {
 			return accepted, err
 		}
@@ -65,10 +65,10 @@ func (c *Conn) Submit(ctx context.Context, requests []Request) (accepted int, er
 }
 
 // group cuts off the requests that fit one node, and the room they take.
-func (c *Conn) group(requests []Request) (group []Request, need int, err error) {
+func (c *Conn) group(ctx context.Context, requests []Request) (group []Request, need int, err error) {
 	for i := range requests {
 		r := &requests[i]
-		n, err := c.need(r.Method, r.Params)
+		n, err := c.need(ctx, r.Method, r.Params)
 		if err != nil {
 			if i > 0 {
 				return requests[:i], need, nil
