@@ -35,10 +35,15 @@ type RedialOptions struct {
 	// handshakes such as initialize; its own calls go to c. An error closes c
 	// and counts as a failed dial.
 	OnConnect func(ctx context.Context, c *Conn) error
-	// OnDown runs once for each connection that OnConnect let through, after
-	// its pending calls have failed, with Conn.Err. The next dial waits until
-	// it returns. Both hooks run on the Redialer's goroutine.
+	// OnDown runs once for each connection that OnConnect let through, when it
+	// was cut off, with Conn.Err: its pending calls have failed or are failing.
+	// The next dial waits until it returns. Both hooks run on the Redialer's
+	// goroutine.
 	OnDown func(err error)
+	// OnPanic gets what Dial, OnConnect or OnDown panicked with, and its stack.
+	// The panic ends only what it happened in: a dial or a handshake has failed
+	// with an error that names it. Nil drops it.
+	OnPanic func(v any, stack []byte)
 
 	// Attempts is how many dials in a row must fail before waiting calls fail
 	// with *DialError; every further failed dial then fails those that wait

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -111,12 +112,16 @@ func (r *Redialer) dial() (*Conn, error) {
 		timer := r.o.Clock.AfterFunc(r.o.DialTimeout, func() { cancel(errDialTimeout) })
 		defer timer.Stop()
 	}
-	c, err := r.o.Dial(ctx)
+	var c *Conn
+	err := r.guard("Dial", func() (err error) {
+		c, err = r.o.Dial(ctx)
+		return err
+	})
 	switch {
 	case err == nil && c == nil:
 		return nil, errors.New("conn: RedialOptions.Dial gave neither a connection nor an error")
 	case err == nil && r.o.OnConnect != nil:
-		if err = r.o.OnConnect(ctx, c); err != nil {
+		if err = r.guard("OnConnect", func() error { return r.o.OnConnect(ctx, c) }); err != nil {
 			_ = c.Close()
 		}
 	}
@@ -165,6 +170,7 @@ func (r *Redialer) watch(c *Conn) bool {
 	case <-r.closing:
 		open = false
 		_ = c.Close()
+		<-c.cut // where somebody else is closing it too
 	}
 	r.current.CompareAndSwap(c, nil)
 	r.down(c)
@@ -173,6 +179,22 @@ func (r *Redialer) watch(c *Conn) bool {
 
 func (r *Redialer) down(c *Conn) {
 	if r.o.OnDown != nil {
-		r.o.OnDown(c.Err())
+		_ = r.guard("OnDown", func() error {
+			r.o.OnDown(c.Err())
+			return nil
+		})
 	}
+}
+
+// guard runs a hook. A panic in it is its error.
+func (r *Redialer) guard(name string, hook func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("conn: RedialOptions.%s panicked: %v", name, v)
+			if r.o.OnPanic != nil {
+				r.o.OnPanic(v, debug.Stack())
+			}
+		}
+	}()
+	return hook()
 }
