@@ -99,6 +99,8 @@ type Config struct {
 
 	// Interval is the length of a row; 0 is a second.
 	Interval time.Duration
+	// Histograms keeps the histograms of each row, a few kilobytes a row.
+	Histograms bool
 	// OnRow sees each row as it ends, from a goroutine of the run.
 	OnRow func(tally.Row)
 	// Sleep waits for a time too short for a timer, as [PreciseSleep] does. nil

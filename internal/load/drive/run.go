@@ -68,6 +68,9 @@ func Run(ctx context.Context, link *conn.Conn, c Config) (*Result, error) {
 		tally: tally.New(min(runtime.GOMAXPROCS(0), c.InFlight)),
 		call:  conn.CallOptions{Timeout: c.Timeout},
 	}
+	if c.Histograms {
+		s.tally.KeepHistograms()
+	}
 	if c.Progress {
 		s.call.Progress = func(conn.Progress) {} // counted by the connection
 	}

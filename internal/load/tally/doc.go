@@ -17,7 +17,8 @@
 // # Invariants
 //
 // I1: sent = ok + error + timeout + cancelled + lost, once nothing is in flight.
-// I2: every sample is in exactly one interval.
+// I2: every sample is in exactly one interval, so the histograms of the rows sum
+// up to that of the total.
 //
 // # Cost
 //

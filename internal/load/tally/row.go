@@ -25,6 +25,8 @@ type Row struct {
 	Ends     Ends    `json:"ends"`
 	Response Summary `json:"response"`
 	Service  Summary `json:"service"`
+	// Kept is set only after [Tally.KeepHistograms].
+	Kept Histograms `json:"-"`
 }
 
 // Rate is the number of calls settled per second with an answer.
@@ -76,6 +78,9 @@ func (t *Tally) Rotate(now time.Duration, g Gauges, warm bool) Row {
 		Sent: g.Sent - t.sent, Behind: g.Behind - t.behind, Dropped: g.Dropped - t.dropped, InFlight: g.InFlight,
 		Ends:     endsOf(&t.interval.measured).Add(endsOf(&t.interval.warm)),
 		Response: Summarize(t.interval.response), Service: Summarize(t.interval.service),
+	}
+	if t.packed != nil {
+		row.Kept = Histograms{t.pack(t.interval.response), t.pack(t.interval.service)}
 	}
 	t.total.merge(t.interval)
 	t.interval.reset()

@@ -20,10 +20,11 @@ func NewHistogram() *hdr.Histogram { return hdr.New(1, int64(latencyMax), digits
 // Rotate and Total are for one goroutine at a time.
 type Tally struct {
 	shards   []*Shard
-	total    *cell         // everything rotated so far
-	interval *cell         // scratch of Rotate
-	at       time.Duration // end of the last interval
-	sent     int64         // Gauges.Sent at the last Rotate
+	total    *cell                // everything rotated so far
+	interval *cell                // scratch of Rotate
+	at       time.Duration        // end of the last interval
+	packed   *hdr.PackedHistogram // scratch of Rotate; nil unless rows keep their histograms
+	sent     int64                // Gauges.Sent at the last Rotate
 	behind   int64
 	dropped  int64
 }

@@ -88,6 +88,32 @@ func TestTallyConcurrently(t *testing.T) {
 	require.EqualValues(t, workers*each, y.Total().Service.TotalCount())
 }
 
+// Kept histograms are the interval's own: what comes later does not change them,
+// and they sum up to the total.
+func TestTallyKeepsHistograms(t *testing.T) {
+	y := tally.New(2)
+	y.KeepHistograms()
+	var rows []tally.Row
+	for second := range 5 {
+		for i := range 100 * second { // none in the first
+			d := time.Duration(i*i*(second+1)) * time.Microsecond
+			y.Shard(i).Record(tally.Sample{Planned: 0, Sent: d / 3, Done: d})
+		}
+		rows = append(rows, y.Rotate(time.Duration(second+1)*time.Second, tally.Gauges{}, false))
+	}
+	response, service := tally.NewHistogram(), tally.NewHistogram()
+	for second, row := range rows {
+		require.EqualValues(t, 100*second, row.Kept.Response.TotalCount())
+		require.Equal(t, row.Response.Count, row.Kept.Response.TotalCount())
+		require.Equal(t, row.Response.Max, row.Kept.Response.Max())
+		require.Equal(t, row.Service.P99, row.Kept.Service.ValueAtPercentile(99))
+		require.Zero(t, row.Kept.Response.MergeInto(response))
+		require.Zero(t, row.Kept.Service.MergeInto(service))
+	}
+	require.True(t, response.Equals(y.Total().Response))
+	require.True(t, service.Equals(y.Total().Service))
+}
+
 func TestRecordAllocatesNothing(t *testing.T) {
 	if invariants.Race {
 		t.Log("allocation gates hold for the plain build")
