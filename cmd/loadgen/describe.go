@@ -59,6 +59,11 @@ func (s *settings) leave(d *report.Document, r *drive.Result, stdout io.Writer) 
 			return err
 		}
 	}
+	if s.hlog != "" {
+		if err := writeFile(s.hlog, func(w io.Writer) error { return report.WriteLog(w, r.Began, r.Rows) }); err != nil {
+			return err
+		}
+	}
 	if s.hdr == "" {
 		return nil
 	}

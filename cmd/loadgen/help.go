@@ -19,7 +19,7 @@ request  -method M      (echo)     -size 100 or 100..4096 bytes of params     -b
 faults   of pipe:echo   -delay const:5ms|exp:5ms|lognormal:5ms,0.5|pareto:1ms,1.5   -blackhole 1%   -dup 1%   -late 1% -late-by D
                         -reorder N   -progress D   -stall-read 1s@5s   -die-after N
 output   -slo GOALS     p99<5ms,p99.9<20ms,service.p50<1ms,error<0.1%,rate>=4900,allocs<1,cpu<2us: exit 3 if one is missed
-         -o FILE        everything as JSON (- is stdout)    -hdr FILE   percentiles for HdrHistogram's plotter
+         -o FILE        everything as JSON (- is stdout)    for HdrHistogram: -hdr FILE  percentiles   -hlog FILE  log by second
          -quiet         no line while it runs               -peer-counters   compare with those of loadgen serve
 
 examples loadgen -rate 20k/s -d 10s -slo 'p99<5ms,error<0.1%'

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/correlator-go/correlator/internal/load/report"
+	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
 const adds = "adds up: every call that was sent is accounted for, and the connection and the server agree"
@@ -112,8 +114,8 @@ func TestOutputs(t *testing.T) {
 	dir := t.TempDir()
 	body := filepath.Join(dir, "body.json")
 	require.NoError(t, os.WriteFile(body, []byte("{\n \"a\": [1, 2]\n}"), 0o600))
-	jsonFile, percentiles := filepath.Join(dir, "run.json"), filepath.Join(dir, "run.txt")
-	code, out, errs := loadgen(t, short("-body", "@"+body, "-o", jsonFile, "-hdr", percentiles, "-seed", "5")...)
+	jsonFile, percentiles, log := filepath.Join(dir, "run.json"), filepath.Join(dir, "run.txt"), filepath.Join(dir, "run.hlog")
+	code, out, errs := loadgen(t, short("-body", "@"+body, "-o", jsonFile, "-hdr", percentiles, "-hlog", log, "-seed", "5")...)
 	require.Equal(t, exitOK, code, out+errs)
 	text, err := os.ReadFile(jsonFile)
 	require.NoError(t, err)
@@ -127,11 +129,51 @@ func TestOutputs(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(text), "1/(1-Percentile)")
 	}
+	requireSum(t, d, log)
+
+	alone := filepath.Join(dir, "alone.hlog")
+	code, out, errs = loadgen(t, short("-hlog", alone)...)
+	require.Equal(t, exitOK, code, out+errs)
+	text, err = os.ReadFile(alone)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "Tag=service,")
 
 	code, out, errs = loadgen(t, short("-o", "-")...)
 	require.Equal(t, exitOK, code)
 	require.EqualValues(t, 3000, read(t, []byte(out)).Counts.Sent)
 	require.Contains(t, errs, "accounting", "the text has gone to standard error")
+}
+
+// requireSum checks that the seconds of a log, and those of the document, sum up
+// to the document's totals.
+func requireSum(t *testing.T, d report.Document, log string) {
+	t.Helper()
+	decode := func(text string) *hdr.Histogram {
+		h, err := hdr.Decode([]byte(text))
+		require.NoError(t, err)
+		return h
+	}
+	f, err := os.Open(log)
+	require.NoError(t, err)
+	defer f.Close()
+	reader := hdr.NewHistogramLogReader(f)
+	logged := map[string]*hdr.Histogram{"": tally.NewHistogram(), report.ServiceTag: tally.NewHistogram()}
+	for {
+		h, err := reader.NextIntervalHistogram()
+		require.NoError(t, err)
+		if h == nil {
+			break
+		}
+		logged[h.Tag()].Merge(h)
+	}
+	rows := tally.NewHistogram()
+	for _, i := range d.Intervals {
+		rows.Merge(decode(i.Response.Histogram))
+	}
+	require.EqualValues(t, 3000, rows.TotalCount())
+	require.True(t, rows.Equals(decode(d.Latency.Response.Histogram)))
+	require.True(t, rows.Equals(logged[""]))
+	require.True(t, logged[report.ServiceTag].Equals(decode(d.Latency.Service.Histogram)))
 }
 
 func read(t *testing.T, text []byte) (d report.Document) {

@@ -36,7 +36,8 @@ type settings struct {
 	shape   echo.Shape
 	goals   []slo.Goal
 
-	output, hdr  string
+	output       string
+	hdr, hlog    string
 	quiet        bool
 	peerCounters bool
 }
@@ -89,12 +90,14 @@ func parseSettings(args []string, stdout io.Writer) (*settings, error) {
 	f.StringVar(&w.slo, "slo", "", "")
 	f.StringVar(&s.output, "o", "", "")
 	f.StringVar(&s.hdr, "hdr", "", "")
+	f.StringVar(&s.hlog, "hlog", "", "")
 	f.BoolVar(&s.quiet, "quiet", false, "")
 	f.BoolVar(&s.peerCounters, "peer-counters", false, "")
 	shapeFlags(f, &s.shape)
 	if err := parse(f, args); err != nil {
 		return nil, err
 	}
+	s.drive.Histograms = s.output != "" || s.hlog != ""
 	w.set = map[string]bool{}
 	f.Visit(func(f *flag.Flag) { w.set[f.Name] = true })
 	for _, step := range []func(*words) error{s.readTarget, s.readLoad, s.readRequest, s.readFaults} {

@@ -28,7 +28,7 @@ func TestHelpFitsOneScreen(t *testing.T) {
 func TestHelpNamesEveryFlag(t *testing.T) {
 	for text, names := range map[string]string{
 		helpLoad: "target framing profile rate stages c drop mode d n warmup timeout end method size body mcp tool args want-progress seed " +
-			"slo o hdr quiet peer-counters delay blackhole late late-by dup reorder progress stall-read die-after",
+			"slo o hdr hlog quiet peer-counters delay blackhole late late-by dup reorder progress stall-read die-after",
 		helpServe: "listen framing profile mcp discover seed quiet delay blackhole late late-by dup reorder progress stall-read die-after",
 	} {
 		for name := range strings.FieldsSeq(names) {
@@ -69,6 +69,7 @@ func TestRunErrors(t *testing.T) {
 		"-target exec:no-such-program": `"no-such-program"`,
 		"-n 10 -o /no/such/dir/x":      "/no/such/dir/x",
 		"-n 10 -hdr /no/such/dir/x":    "/no/such/dir/x",
+		"-n 10 -hlog /no/such/dir/x":   "/no/such/dir/x",
 		"serve -listen unix:/no/dir/x": "/no/dir/x",
 		"-mcp -tool wrench -n 10":      "unknown tool: wrench",
 	} {

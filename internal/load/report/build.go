@@ -32,7 +32,7 @@ func Build(c Config, r *drive.Result, server *echo.Counts, goals []slo.Goal, fai
 		},
 		Rates:     Rates{Seconds: r.Sending.Seconds(), Elapsed: r.Elapsed.Seconds(), Answered: r.Rate, Offered: r.Offered, Asked: r.Asked()},
 		Cost:      costOf(r.Cost),
-		Intervals: r.Rows, Server: server,
+		Intervals: make([]Interval, 0, len(r.Rows)), Server: server,
 		Notes: []string{}, SLO: []SLO{},
 		Problems: append([]string{}, drive.Audit(r, server, failure != nil)...),
 	}
@@ -42,6 +42,13 @@ func Build(c Config, r *drive.Result, server *echo.Counts, goals []slo.Goal, fai
 	}
 	if d.Latency.Service, err = distribution(r.Total.Service); err != nil {
 		return nil, err
+	}
+	for _, row := range r.Rows {
+		i, err := interval(row)
+		if err != nil {
+			return nil, err
+		}
+		d.Intervals = append(d.Intervals, i)
 	}
 	if failure != nil {
 		d.Error = failure.Error()
@@ -65,11 +72,30 @@ func Build(c Config, r *drive.Result, server *echo.Counts, goals []slo.Goal, fai
 }
 
 func distribution(h *hdr.Histogram) (Distribution, error) {
-	encoded, err := h.Encode(hdr.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return Distribution{}, fmt.Errorf("encoding a histogram: %w", err)
+	encoded, err := encode(h)
+	return Distribution{tally.Summarize(h), encoded}, err
+}
+
+func interval(row tally.Row) (Interval, error) {
+	i := Interval{Row: row, Response: Distribution{Summary: row.Response}, Service: Distribution{Summary: row.Service}}
+	if row.Kept.Response == nil {
+		return i, nil
 	}
-	return Distribution{tally.Summarize(h), string(encoded)}, nil
+	var err error
+	if i.Response.Histogram, err = encode(row.Kept.Response); err != nil {
+		return i, err
+	}
+	i.Service.Histogram, err = encode(row.Kept.Service)
+	return i, err
+}
+
+// encode is the text form of a histogram: V2, compressed, base64.
+func encode(h interface{ EncodeV2() ([]byte, error) }) (string, error) {
+	text, err := h.EncodeV2()
+	if err != nil {
+		return "", fmt.Errorf("encoding a histogram: %w", err)
+	}
+	return string(text), nil
 }
 
 func costOf(c drive.Cost) Cost {

@@ -8,9 +8,10 @@ import (
 	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
-// Schema names the form of a Document. The number rises when a member changes
-// its meaning or goes; members may be added under the same number.
-const Schema = "correlator-loadgen/1"
+// Schema names the form of a Document. The number rises with every change of its
+// members: the schema refuses members that it does not know. Since 2 intervals
+// have their histograms.
+const Schema = "correlator-loadgen/2"
 
 // Document is one run. Times are in seconds where they are long and nanoseconds
 // where they are short; the name of a member says which.
@@ -23,7 +24,7 @@ type Document struct {
 	Rates     Rates        `json:"rates"`
 	Latency   Latency      `json:"latency"`
 	Cost      Cost         `json:"cost"`
-	Intervals []tally.Row  `json:"intervals"`
+	Intervals []Interval   `json:"intervals"`
 	Server    *echo.Counts `json:"server"` // the echo server's counters for this run, null if they were not asked for
 	SLO       []SLO        `json:"slo"`
 	Notes     []string     `json:"notes"`    // what the reader should know of the measurement
@@ -98,6 +99,14 @@ type Rates struct {
 type Latency struct {
 	Response Distribution `json:"response"` // from when a call was due
 	Service  Distribution `json:"service"`  // from when it was sent
+}
+
+// Interval is a row with its histograms, which are "" if the run did not keep
+// them. Its members stand for those of the row under the same names.
+type Interval struct {
+	tally.Row
+	Response Distribution `json:"response"`
+	Service  Distribution `json:"service"`
 }
 
 // Distribution is the figures and the whole histogram of one latency.

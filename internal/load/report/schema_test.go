@@ -12,6 +12,8 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
 const schemaFile = "../../../docs/loadgen-schema.json"
@@ -45,7 +47,16 @@ func TestHistogramRoundTrip(t *testing.T) {
 		require.Equal(t, d.Latency.Response.Max, h.Max())
 		if h.TotalCount() > 0 {
 			require.Equal(t, d.Latency.Response.P99, h.ValueAtPercentile(99))
+			require.Equal(t, d.Latency.Response.P99999, h.ValueAtPercentile(99.999))
 		}
+		sum := tally.NewHistogram()
+		for _, i := range d.Intervals {
+			part, err := hdr.Decode([]byte(i.Response.Histogram))
+			require.NoError(t, err)
+			require.Equal(t, i.Response.Count, part.TotalCount())
+			require.Zero(t, sum.Merge(part))
+		}
+		require.True(t, sum.Equals(h), "the intervals sum up to the total")
 	}
 }
 

@@ -114,8 +114,8 @@ func short(seconds float64) time.Duration {
 }
 
 func (d *Document) latencies(p *printer) {
-	const row = "%9s%9s%9s%9s%9s%9s%9s"
-	p.line("latency", row, "p50", "p90", "p99", "p99.9", "p99.99", "max", "mean")
+	const row = "%9s%9s%9s%9s%9s%9s%9s%9s"
+	p.line("latency", row, "p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "max", "mean")
 	for _, l := range []struct {
 		name, from string
 		tally.Summary
@@ -127,7 +127,7 @@ func (d *Document) latencies(p *printer) {
 			p.line(l.name, "no call was answered")
 			continue
 		}
-		p.line(l.name, row+"   %s", ns(l.P50), ns(l.P90), ns(l.P99), ns(l.P999), ns(l.P9999), ns(l.Max), ns(l.Mean), l.from)
+		p.line(l.name, row+"   %s", ns(l.P50), ns(l.P90), ns(l.P99), ns(l.P999), ns(l.P9999), ns(l.P99999), ns(l.Max), ns(l.Mean), l.from)
 	}
 }
 
