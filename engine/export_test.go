@@ -114,3 +114,6 @@ func GenOf(id codec.ID) uint32 {
 	n, _ := id.Int()
 	return ref(n).gen()
 }
+
+// Resting reports whether the driver is between two runs.
+func (e *Engine[T]) Resting() bool { return !e.driver.busy.Load() }

@@ -115,6 +115,9 @@ func runStress(t *testing.T, o engine.Options[int64], tune engine.Tuning, hold, 
 
 func (s *stress) check() {
 	s.e.Close()
+	for !s.e.Resting() { // it may have won a call and not told the observer yet
+		runtime.Gosched()
+	}
 	stats := requireQuiet(s.t, s.e)
 	require.Equal(s.t, s.began.Load(), int64(stats.Registered))
 	var outcomes, taken int64
