@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/internal/invariants"
 )
 
 // batchAnswer gathers the answers to the requests of one array. It goes out
@@ -42,6 +43,9 @@ func (b *batchAnswer) add(answer []byte, wait bool) {
 	b.left--
 	buf := b.buf
 	last := b.left == 0
+	if invariants.Enabled {
+		invariants.Check(b.left >= 0, "an element of a batch ended twice")
+	}
 	b.mu.Unlock()
 	if len(full) > 0 {
 		b.send(full, wait)

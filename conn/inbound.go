@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/internal/invariants"
 )
 
 // Handler serves what a peer asks and notifies.
@@ -184,7 +185,11 @@ func (r *Inbound) handled() {
 
 // drop gives up one of the two holds.
 func (r *Inbound) drop() {
-	if r.holds.Add(-1) == 0 {
+	left := r.holds.Add(-1)
+	if invariants.Enabled {
+		invariants.Check(left >= 0, "I7: request %v ended twice", r.id)
+	}
+	if left == 0 {
 		r.ctx.end()
 		r.conn.serving.done(r)
 	}

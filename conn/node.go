@@ -73,11 +73,7 @@ func putNode(n *node) {
 			return
 		}
 	}
-	if invariants.Enabled {
-		for i := range n.buf {
-			n.buf[i] = 0xdb
-		}
-	}
+	invariants.Poison(n.buf)
 	*n = node{buf: n.buf[:0], marks: n.marks[:0], call: noCall}
 	pool.Put(n)
 }

@@ -3,6 +3,8 @@ package conn
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/correlator-go/correlator/internal/invariants"
 )
 
 // room is the bound on bytes that wait to be written. Who finds none waits in
@@ -97,7 +99,10 @@ func (r *room) release(n int) {
 	if n == 0 {
 		return
 	}
-	r.taken.Add(-int64(n))
+	left := r.taken.Add(-int64(n))
+	if invariants.Enabled {
+		invariants.Check(left >= 0, "I2: room of %d bytes given back twice", n)
+	}
 	if r.queue.Load() == 0 {
 		return
 	}
