@@ -81,10 +81,10 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 		dispatch: table.Dispatch, quit: c.cut,
 	}
 	c.serving = serving{
-		limit: o.MaxConcurrent + o.MaxQueued, inFlight: make(map[codec.ID]*Inbound), watched: make(map[*requestContext]struct{}),
+		limit: o.MaxConcurrent + o.MaxQueued, bytes: int64(o.MaxQueuedBytes), inFlight: make(map[codec.ID]*Inbound), watched: make(map[*requestContext]struct{}),
 	}
-	c.requests = lane{limit: o.MaxConcurrent, most: o.MaxConcurrent + o.MaxQueued, serve: c.handle}
-	c.notes = lane{limit: 1, most: o.MaxQueued, serve: c.handle}
+	c.requests = lane{limit: o.MaxConcurrent, most: o.MaxConcurrent + o.MaxQueued, bytes: int64(o.MaxQueuedBytes), serve: c.handle}
+	c.notes = lane{limit: 1, most: o.MaxQueued, bytes: int64(o.MaxQueuedBytes), serve: c.handle}
 	clock := o.Clock
 	if clock == nil {
 		clock = engine.SystemClock()

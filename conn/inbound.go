@@ -39,6 +39,7 @@ type Inbound struct {
 	message codec.Message
 	method  string
 	id      codec.ID
+	size    int          // of the frame, in bytes
 	batch   *batchAnswer // the array that the answer belongs to; nil for a frame of its own
 	ctx     requestContext
 

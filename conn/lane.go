@@ -8,12 +8,14 @@ import "sync"
 //	none ──put──▶ running ──take, nothing there──▶ none
 type lane struct {
 	limit int
-	most  int // how many may wait
+	most  int   // how many may wait
+	bytes int64 // that their frames may have together
 	serve func(*Inbound)
 
 	mu      sync.Mutex // protects the fields below
 	waiting []*Inbound
-	first   int // waiting[:first] is gone
+	first   int   // waiting[:first] is gone
+	size    int64 // of the frames of those that wait
 	running int
 }
 
@@ -26,10 +28,12 @@ func (l *lane) put(r *Inbound) bool {
 		go l.run(r)
 		return true
 	}
-	if len(l.waiting)-l.first >= l.most {
+	waits := len(l.waiting) - l.first
+	if waits >= l.most || waits > 0 && l.size+int64(r.size) > l.bytes {
 		return false
 	}
 	l.waiting = append(l.waiting, r)
+	l.size += int64(r.size)
 	return true
 }
 
@@ -60,6 +64,7 @@ func (l *lane) take() *Inbound {
 	r := l.waiting[l.first]
 	l.waiting[l.first] = nil
 	l.first++
+	l.size -= int64(r.size)
 	if l.first >= 64 && l.first*2 >= len(l.waiting) {
 		// Close the gap, so that a queue that never runs dry stays small.
 		n := copy(l.waiting, l.waiting[l.first:])

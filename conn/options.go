@@ -14,6 +14,9 @@ const (
 	// DefaultMaxQueued is how many requests, and how many notifications, wait
 	// for a handler.
 	DefaultMaxQueued = 1024
+	// DefaultMaxQueuedBytes bounds the frames of those requests, and of those
+	// notifications.
+	DefaultMaxQueuedBytes = 64 << 20
 	// DefaultMaxFrame bounds one frame, in each direction.
 	DefaultMaxFrame = 16 << 20
 	// DefaultWriteBuffer bounds the bytes that wait to be written.
@@ -66,6 +69,12 @@ type Options struct {
 	// too. A request above it is answered -32603, a notification dropped; both
 	// are counted. Zero is DefaultMaxQueued, negative means none.
 	MaxQueued int
+	// MaxQueuedBytes bounds, in bytes, the frames of the requests that MaxQueued
+	// counts and of those whose handlers run, and as much again the frames of
+	// the notifications that wait. What exceeds it is treated as MaxQueued
+	// says; one frame alone always passes. Zero is DefaultMaxQueuedBytes,
+	// negative 2 GiB.
+	MaxQueuedBytes int
 	// Batches says what happens to a frame that is an array.
 	Batches Batches
 	// PassPing gives ping requests to Handler. Without it they are answered
@@ -154,6 +163,7 @@ func (o Options) withDefaults() Options {
 		o.Framer = codec.LineFramer{}
 	}
 	o.MaxConcurrent = min(limitOr(o.MaxConcurrent, DefaultMaxConcurrent, 1), crowd-1)
+	o.MaxQueuedBytes = limitOr(o.MaxQueuedBytes, DefaultMaxQueuedBytes, most)
 	o.MaxQueued = min(limitOr(o.MaxQueued, DefaultMaxQueued, 0), crowd)
 	o.MaxFrameOut = min(limitOr(o.MaxFrameOut, DefaultMaxFrame, most), most)
 	o.WriteBuffer = min(limitOr(o.WriteBuffer, DefaultWriteBuffer, most), most)

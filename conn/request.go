@@ -50,7 +50,7 @@ func (c *Conn) requested(m *codec.Message, b *batchAnswer) {
 
 // inbound makes what the handler gets of m, which it borrows.
 func (c *Conn) inbound(m *codec.Message) *Inbound {
-	r := &Inbound{conn: c, message: *m, method: string(m.Method())}
+	r := &Inbound{conn: c, message: *m, method: string(m.Method()), size: len(m.Frame())}
 	r.ctx.conn = c
 	return r
 }

@@ -10,10 +10,12 @@ import (
 // how many requests hold a place, whose contexts somebody waits on.
 type serving struct {
 	limit int
+	bytes int64 // that the frames of requests may have together
 
 	mu       sync.Mutex // protects the fields below
 	inFlight map[codec.ID]*Inbound
-	held     int // requests that hold a place: queued, handled or detached
+	held     int   // requests that hold a place: queued, handled or detached
+	size     int64 // of their frames
 	watched  map[*requestContext]struct{}
 	ended    bool          // the connection did: every context ends at once
 	idle     chan struct{} // closed when held comes to 0, if anybody asked
@@ -37,10 +39,11 @@ func (s *serving) admit(r *Inbound) admission {
 	if _, ok := s.inFlight[r.id]; ok && named {
 		return admissionDuplicate
 	}
-	if s.held >= s.limit {
+	if s.held >= s.limit || s.held > 0 && s.size+int64(r.size) > s.bytes {
 		return admissionFull
 	}
 	s.held++
+	s.size += int64(r.size)
 	if named {
 		s.inFlight[r.id] = r
 	}
@@ -75,6 +78,7 @@ func (s *serving) done(r *Inbound) {
 		return
 	}
 	s.held--
+	s.size -= int64(r.size)
 	if s.held == 0 && s.idle != nil {
 		close(s.idle)
 		s.idle = nil
