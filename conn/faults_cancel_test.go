@@ -138,13 +138,14 @@ func TestX11ProgressNextToTheResponse(t *testing.T) {
 		m := p.read()
 		require.JSONEq(t, `{"a":1,"_meta":{"progressToken":`+string(m.ID)+`}}`, string(m.Params))
 		theirs.say(progressFor(m.ID, 1) + "\n" + resultFor(m.ID, "1") + "\n" + progressFor(m.ID, 2))
-		theirs.say(progressFor([]byte(`"never issued"`), 1) + "\n" + progressFor([]byte(`123456789`), 1))
+		theirs.say(progressFor([]byte(`"never issued"`), 1) + "\n" + progressFor([]byte(`123456789`), 1) + "\n" + progressFor([]byte(`0`), 1))
 		<-ended
+		require.Equal(t, conn.StrayProgress, (<-seen.c).Reason)
 		require.Equal(t, conn.StrayProgress, (<-seen.c).Reason)
 		require.Equal(t, conn.StrayProgress, (<-seen.c).Reason)
 		require.Equal(t, []string{"progress", "result"}, order)
 		require.EqualValues(t, 1, c.Stats().ProgressLate)
-		require.EqualValues(t, 2, c.Stats().ProgressUnknown)
+		require.EqualValues(t, 3, c.Stats().ProgressUnknown)
 		require.NoError(t, c.Err())
 	}
 }

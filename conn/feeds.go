@@ -105,5 +105,6 @@ func (s *feeds) find(id int64) (f *feed, late bool) {
 	if s.live == nil {
 		return nil, false
 	}
-	return s.live[id], s.retired[retiredPlace(id)].id == id
+	// No call has the id 0, which an empty place of retired names.
+	return s.live[id], id != 0 && s.retired[retiredPlace(id)].id == id
 }
