@@ -4,6 +4,7 @@ const helpLoad = `loadgen sends JSON-RPC or MCP requests to a peer; it reports r
 
   loadgen [flags]         load a target; with no flags: pipe:echo, 1,024 in flight, about 5 s
   loadgen serve [flags]   be an echo server that misbehaves on request (loadgen serve -h)
+  loadgen version         what was built, with which Go
 
 target   -target T      pipe:echo (in this process), unix:/path, tcp:host:port, 'exec:command args' (stdio child)
          -framing F     line, headers, length          -profile P   mcp, jsonrpc, lsp

@@ -54,7 +54,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "loadgen: %v\n", err)
 	if _, ok := errors.AsType[usageError](err); ok {
-		fmt.Fprintln(stderr, "loadgen -h lists the flags")
+		hint := "loadgen -h"
+		if command == "serve" {
+			hint = "loadgen serve -h"
+		}
+		fmt.Fprintln(stderr, hint, "lists the flags")
 		return exitUsage
 	}
 	return exitError

@@ -54,6 +54,12 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if listen != "stdio" && (!found || network != "tcp" && network != "unix") {
 		return usagef("listen %q: want tcp:host:port, unix:/path or stdio", listen)
 	}
+	var listener net.Listener
+	if listen != "stdio" {
+		if listener, err = listenOn(ctx, network, address); err != nil {
+			return err
+		}
+	}
 	if !quiet {
 		defer func() {
 			if counts, err := json.Marshal(o.Counters.Snapshot()); err == nil {
@@ -65,7 +71,7 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if listen == "stdio" {
 		return serveStdio(ctx, o)
 	}
-	return serveSocket(ctx, network, address, o, stdout, stderr)
+	return serveSocket(ctx, listener, o, stdout, stderr)
 }
 
 // stdio is this process's standard input and output.
@@ -88,13 +94,9 @@ func serveStdio(ctx context.Context, o echo.Options) error {
 	}
 }
 
-// serveSocket serves every connection until ctx ends.
-func serveSocket(ctx context.Context, network, address string, o echo.Options, stdout, stderr io.Writer) error {
-	listener, err := listenOn(ctx, network, address)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "listening on %s:%s\n", network, listener.Addr())
+// serveSocket serves every connection that listener takes until ctx ends.
+func serveSocket(ctx context.Context, listener net.Listener, o echo.Options, stdout, stderr io.Writer) error {
+	fmt.Fprintf(stdout, "listening on %s:%s\n", listener.Addr().Network(), listener.Addr())
 	var (
 		serving sync.WaitGroup
 		mu      sync.Mutex // protects open

@@ -43,7 +43,7 @@ func (s Shape) Validate() error {
 		value float64
 	}{{"blackhole", s.Blackhole}, {"late", s.Late}, {"dup", s.Duplicate}} {
 		if !(share.value >= 0 && share.value <= 1) {
-			return fmt.Errorf("%s: %v is not between 0%% and 100%%", share.name, share.value)
+			return fmt.Errorf("%s: %g%% is not between 0%% and 100%%", share.name, 100*share.value)
 		}
 	}
 	switch {

@@ -147,7 +147,7 @@ func number(text string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-		return 0, fmt.Errorf("limit %q: want a number", text)
+		return 0, fmt.Errorf("limit %q: want a number such as 4900, 5k or 1.5M", text)
 	}
 	return v * scale, nil
 }
