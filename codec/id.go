@@ -134,17 +134,27 @@ func (id ID) Hash(seed uint64) uint64 {
 		return fold(uint64(id.num)^k0, seed^k1)
 	}
 	s, h := id.text, seed^k0
-	for len(s) >= 8 {
-		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		h = fold(w^k1, h)
+	for len(s) > 8 {
+		h = fold(wordOf(s)^k1, h)
 		s = s[8:]
 	}
+	// The last word is whole where there is one: it may overlap the one before.
 	var rest uint64
-	for i := range len(s) {
-		rest |= uint64(s[i]) << (8 * i)
+	if n := len(id.text); n >= 8 {
+		rest = wordOf(id.text[n-8:])
+	} else {
+		for i := range n {
+			rest |= uint64(s[i]) << (8 * i)
+		}
 	}
 	return fold(fold(rest^k1, h)^uint64(len(id.text)), seed^k1)
+}
+
+// wordOf reads the first eight bytes of s, which has them, as one word.
+func wordOf(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // fold is the multiply-and-fold step of wyhash.
