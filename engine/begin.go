@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/correlator-go/correlator/codec"
 )
@@ -60,7 +61,11 @@ func (e *Engine[T]) begin(ctx context.Context, s *slot[T], r ref, o *CallOptions
 		e.gate.pass()
 	}
 	now := int64(o.Started)
-	if now <= 0 {
+	switch {
+	case now > 0:
+	case e.clock == nil:
+		now = int64(time.Since(e.start)) // as e.now has it, without a call
+	default:
 		now = e.now()
 	}
 	s.start = now

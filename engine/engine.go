@@ -27,7 +27,7 @@ type Engine[T any] struct {
 	index      *index        // nil when ids are minted
 	overflow   Overflow
 	matchText  bool
-	simple     bool // no index, no observer: nothing but the slot knows of a call
+	simple     bool // no observer and no Detach: an outcome is stored as it comes
 	observer   func(Settlement)
 	onAbandon  func(Abandonment)
 	detach     func(T) T
@@ -76,7 +76,7 @@ func newTuned[T any](o Options[T], t tuning) (*Engine[T], error) {
 		grace:     int64(o.Grace),
 		overflow:  o.Overflow,
 		matchText: o.MatchText,
-		simple:    !o.CallerIDs && o.Observer == nil,
+		simple:    o.Detach == nil && o.Observer == nil,
 		observer:  o.Observer,
 		onAbandon: o.OnAbandon,
 		detach:    o.Detach,
@@ -123,7 +123,7 @@ func (r ref) minted() codec.ID { return codec.IntID(int64(r)) }
 // locate finds the reference that an id names, whether or not its call lives.
 func (e *Engine[T]) locate(id codec.ID) (ref, bool) {
 	if e.index != nil {
-		return e.index.load(id)
+		return e.index.load(id, e.index.hash(id))
 	}
 	n, ok := id.Int()
 	if !ok || n < 1<<indexBits || n > math.MaxInt64>>11 {

@@ -19,7 +19,7 @@ import (
 // Of xsync's map only Load is lock-free; a write locks a bucket, and growing stops
 // the writers of the map. So there are several, each made when first used and
 // sized for its part of the bound, and they never shrink. Functions given to
-// Compute run under the bucket's lock: none of them calls anything.
+// Compute run under the bucket's lock: they look at a slot's word, and nothing else.
 type index struct {
 	seed    uint64
 	sized   int // entries each shard is made for
@@ -74,6 +74,10 @@ func bucketsFor(n int) int {
 
 func hashID(id codec.ID, seed uint64) uint64 { return id.Hash(seed) }
 
+// hash is what the other methods take beside an id. The maps hash once more for
+// themselves.
+func (x *index) hash(id codec.ID) uint64 { return id.Hash(x.seed) }
+
 func (x *index) shard(hash uint64) *shard {
 	place, _ := bits.Mul64(hash, uint64(len(x.shards)))
 	if m := x.shards[place].Load(); m != nil {
@@ -93,29 +97,25 @@ func (x *index) makeShard(place uint64) *shard {
 	return m
 }
 
-func (x *index) load(id codec.ID) (ref, bool) {
-	return x.shard(id.Hash(x.seed)).Load(id)
+func (x *index) load(id codec.ID, hash uint64) (ref, bool) {
+	return x.shard(hash).Load(id)
 }
 
-func (x *index) loadOrStore(id codec.ID, r ref) (ref, bool) {
-	return x.shard(id.Hash(x.seed)).LoadOrStore(id, r)
-}
-
-// replace makes id name r if it names from, or nothing.
-func (x *index) replace(id codec.ID, from, r ref) bool {
-	now, _ := x.shard(id.Hash(x.seed)).Compute(id, func(at ref, loaded bool) (ref, bool) {
-		if loaded && at != from {
+// store makes id name r, unless it names a call in flight, and returns what it
+// names. One Compute costs less than LoadOrStore, which first looks without a lock.
+func (x *index) store(id codec.ID, hash uint64, r ref, inFlight func(ref) bool) ref {
+	now, _ := x.shard(hash).Compute(id, func(at ref, loaded bool) (ref, bool) {
+		if loaded && inFlight(at) {
 			return at, false
 		}
 		return r, false
 	})
-	return now == r
+	return now
 }
 
 // remove takes the entry of a settled call out, unless id names another call by
 // now, and remembers how the call ended.
-func (x *index) remove(id codec.ID, r ref, wasAnswered bool) {
-	hash := id.Hash(x.seed)
+func (x *index) remove(id codec.ID, hash uint64, r ref, wasAnswered bool) {
 	x.retired.remember(hash, wasAnswered)
 	x.shard(hash).Compute(id, func(at ref, loaded bool) (ref, bool) {
 		return at, !loaded || at == r

@@ -6,10 +6,7 @@ import (
 
 // miss says what an answer was that settled nothing: s and r are what its id
 // names, s nil when it names nothing.
-func (e *Engine[T]) miss(id codec.ID, s *slot[T], r ref) counter {
-	if e.index != nil && s == nil {
-		return e.index.retired.recall(id.Hash(e.index.seed))
-	}
+func (e *Engine[T]) miss(s *slot[T], r ref) counter {
 	if s == nil {
 		return countUnknown
 	}
@@ -21,6 +18,14 @@ func (e *Engine[T]) miss(id codec.ID, s *slot[T], r ref) counter {
 		return countDuplicate
 	}
 	return countLate
+}
+
+// missKeyed is miss for callers' ids; found says whether the id names r.
+func (e *Engine[T]) missKeyed(hash uint64, r ref, found bool) counter {
+	if !found {
+		return e.index.retired.recall(hash)
+	}
+	return e.miss(e.table.slot(r.index()), r)
 }
 
 // sameText finds an id that has the same text as id, another JSON type, and names

@@ -58,18 +58,15 @@ func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T])
 			return Call[T]{}, err
 		}
 	}
-	// The id's owner is decided by the index. Until the call is published its word
-	// says reserved, so an answer does not find it and FailAll passes it by; the
-	// latter is made up for by the look at failure in begin.
+	// The index decides whose the id is. Until the call is published, its word is of
+	// the generation before, so an answer does not find it and FailAll passes it by;
+	// the latter is made up for by the look at failure in begin.
 	r := makeRef(s.load().gen()+1, i)
-	s.store(makeWord(noTick, r.gen(), reserved))
 	if e.inspecting.Load() {
 		e.gate.pass()
 	}
 	*e.table.keyOf(i) = id
-	if !e.claimKey(id, r) {
-		// Nobody has seen this generation: it is taken back.
-		s.store(makeWord(noTick, r.gen()-1, free))
+	if e.index.store(id, e.index.hash(id), r, e.inFlight) != r {
 		e.giveBack(s, i)
 		e.count(countRefused)
 		return Call[T]{}, ErrDuplicateID
@@ -78,23 +75,13 @@ func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T])
 	return Call[T]{e: e, ref: r}, nil
 }
 
-// claimKey makes id name r in the index, unless it names a call in flight. An entry
-// whose call has settled is about to be removed by that call's winner: it is
-// replaced, and the winner will see that it no longer names its call.
-func (e *Engine[T]) claimKey(id codec.ID, r ref) bool {
-	for {
-		at, loaded := e.index.loadOrStore(id, r)
-		if !loaded {
-			return true
-		}
-		w := e.table.slot(at.index()).load()
-		if w.gen() == at.gen() && (w.live() || w.state() == reserved) {
-			return false
-		}
-		if e.index.replace(id, at, r) {
-			return true
-		}
-	}
+// inFlight reports whether the call that the index names is pending, or about to be
+// published: then its slot lags a generation behind. If not, the call has settled,
+// and its winner is about to remove the entry; who replaces it comes first, and the
+// winner will see that the entry no longer names its call.
+func (e *Engine[T]) inFlight(r ref) bool {
+	w := e.table.slot(r.index()).load()
+	return w.gen() < r.gen() || w.gen() == r.gen() && w.live()
 }
 
 // registerReserved begins the call for which NextID reserved a slot.

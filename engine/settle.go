@@ -11,27 +11,28 @@ import (
 // one that settled it. False is normal traffic: the id names no pending call (see
 // Stats for which of late, duplicate and unknown it was).
 func (e *Engine[T]) Resolve(id codec.ID, v T) bool {
+	if e.index != nil {
+		return e.resolveKeyed(id, v)
+	}
 	s, r, ok := e.find(id)
 	if ok {
-		if e.simple {
-			// The usual cases, in as few steps as they need.
-			switch w := s.load(); {
-			case w.is(r.gen(), pending) && e.detach == nil:
-				if s.swap(w, w.with(settling)) {
-					s.value = v
-					if !s.swap(w.with(settling), w.with(answered)) {
-						e.publish(s, r, answered) // someone came
-					}
-					return true
+		// The usual cases, in as few steps as they need.
+		switch w := s.load(); {
+		case w.is(r.gen(), pending) && e.simple:
+			if s.swap(w, w.with(settling)) {
+				s.value = v
+				if !s.swap(w.with(settling), w.with(answered)) {
+					e.publish(s, r, answered) // someone came
 				}
-			case w.is(r.gen(), callback):
-				if e.handOver(s, r, w, v) {
-					return true
-				}
+				return true
+			}
+		case w.is(r.gen(), callback) && e.observer == nil:
+			if e.handOver(s, r, w, v) {
+				return true
 			}
 		}
 		if w, won := s.claim(r.gen()); won {
-			e.resolve(s, r, w, v)
+			e.resolve(s, r, w, id, v)
 			return true
 		}
 	}
@@ -40,7 +41,28 @@ func (e *Engine[T]) Resolve(id codec.ID, v T) bool {
 			return e.Resolve(other, v)
 		}
 	}
-	e.count(e.miss(id, s, r))
+	e.count(e.miss(s, r))
+	return false
+}
+
+// resolveKeyed is Resolve for callers' ids.
+func (e *Engine[T]) resolveKeyed(id codec.ID, v T) bool {
+	hash := e.index.hash(id)
+	r, ok := e.index.load(id, hash)
+	if ok {
+		s := e.table.slot(r.index())
+		if w, won := s.claim(r.gen()); won {
+			e.index.remove(id, hash, r, true)
+			e.resolve(s, r, w, id, v)
+			return true
+		}
+	}
+	if e.matchText {
+		if other, ok := e.sameText(id); ok {
+			return e.resolveKeyed(other, v)
+		}
+	}
+	e.count(e.missKeyed(hash, r, ok))
 	return false
 }
 
@@ -61,8 +83,9 @@ func (e *Engine[T]) handOver(s *slot[T], r ref, w word, v T) bool {
 	return true
 }
 
-// resolve finishes what a claim that found w has begun: a result came.
-func (e *Engine[T]) resolve(s *slot[T], r ref, w word, v T) {
+// resolve finishes what a claim that found w has begun: a result came. The call is
+// out of the index.
+func (e *Engine[T]) resolve(s *slot[T], r ref, w word, id codec.ID, v T) {
 	if e.detach != nil && w.state() >= pending {
 		var err error
 		if v, err = e.detached(v); err != nil {
@@ -72,18 +95,9 @@ func (e *Engine[T]) resolve(s *slot[T], r ref, w word, v T) {
 			return
 		}
 	}
-	if e.simple && w.state() >= pending {
-		s.value = v
-		e.publish(s, r, answered)
-		return
-	}
 	var told Settlement
 	if e.observer != nil {
 		told = e.settlement(s, r, &ending{at: e.now(), status: Resolved})
-	}
-	id := e.idOf(r)
-	if e.index != nil {
-		e.index.remove(id, r, true)
 	}
 	switch w.state() {
 	case callback:
@@ -133,7 +147,11 @@ func (e *Engine[T]) Reject(id codec.ID, err error) bool {
 			return e.Reject(other, err)
 		}
 	}
-	e.count(e.miss(id, s, r))
+	if e.index != nil {
+		e.count(e.missKeyed(e.index.hash(id), r, ok))
+	} else {
+		e.count(e.miss(s, r))
+	}
 	return false
 }
 
@@ -199,7 +217,8 @@ func (e *Engine[T]) tell(s *slot[T], r ref, end *ending) (told Settlement) {
 		told = e.settlement(s, r, end)
 	}
 	if e.index != nil {
-		e.index.remove(e.idOf(r), r, end.status == Rejected)
+		id := e.idOf(r)
+		e.index.remove(id, e.index.hash(id), r, end.status == Rejected)
 	}
 	return told
 }
