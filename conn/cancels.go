@@ -9,16 +9,20 @@ import (
 
 // cancels are the ids of calls whose end the peer must be told. They wait as
 // ids, not as frames: at most one per call that was written and not answered,
-// 16 bytes each, however long the peer does not read. Adding one never blocks
-// and wakes no goroutine but the writer, which writes all of them in one go.
+// however long the peer does not read. Adding one never blocks and wakes no
+// goroutine but the writer, which writes many of them in one go.
 type cancels struct {
 	profile codec.Profile
+	framer  codec.Framer
 	line    *line
 	waiting atomic.Int32 // the length of ended
 
 	mu    sync.Mutex // protects ended
 	ended []endedCall
-	spare []endedCall // the writer's, swapped with ended
+
+	// The writer's own: what it took and has not written, and all it took.
+	left, taken []endedCall
+	written     atomic.Uint64
 }
 
 type endedCall struct {
@@ -31,9 +35,9 @@ type endedCall struct {
 const (
 	reasonTimeout   = "timeout"
 	reasonCancelled = "cancelled"
+	// cancelsKeep bounds the ids for which memory is kept after a storm.
+	cancelsKeep = 4096
 )
-
-func (c *cancels) any() bool { return c.waiting.Load() > 0 }
 
 // add queues the cancel of a call whose request was dispatched.
 func (c *cancels) add(id int64, reason string) {
@@ -44,41 +48,52 @@ func (c *cancels) add(id int64, reason string) {
 	c.line.poke()
 }
 
-// appendTo appends the frames of all that wait. Only the writer calls it.
-func (c *cancels) appendTo(dst []byte, framer codec.Framer, counts *writerCounts) []byte {
-	if !c.any() {
-		return dst
-	}
-	c.mu.Lock()
-	c.ended, c.spare = c.spare[:0], c.ended
-	c.waiting.Store(0)
-	c.mu.Unlock()
-	var params [96]byte
-	for _, call := range c.spare {
-		start := len(dst)
-		method := "notifications/cancelled"
-		p := append(params[:0], `{"requestId":`...)
-		if c.profile == codec.LSP {
-			method = "$/cancelRequest"
-			p = append(params[:0], `{"id":`...)
+// any reports whether there are cancels to write. Only the writer calls it, and
+// appendTo.
+func (c *cancels) any() bool { return len(c.left) > 0 || c.waiting.Load() > 0 }
+
+// appendTo appends frames until there are no more or dst has size bytes.
+func (c *cancels) appendTo(dst []byte, size int) []byte {
+	for len(dst) < size && c.any() {
+		if len(c.left) == 0 {
+			c.take()
 		}
-		p = codec.IntID(call.id).Append(p)
-		if c.profile == codec.MCP {
-			p = append(p, `,"reason":"`...)
-			p = append(p, call.reason...)
-			p = append(p, '"')
-		}
-		p = append(p, '}')
-		dst = framer.Open(dst)
-		dst = codec.AppendNotification(dst, method, p)
-		dst, _ = framer.Seal(dst, start) // fails for empty and oversize messages only
-	}
-	counts.cancels.Add(uint64(len(c.spare)))
-	if cap(c.spare) > cancelsKeep {
-		c.spare = nil
+		dst = c.appendOne(dst, c.left[0])
+		c.left = c.left[1:]
+		c.written.Add(1)
 	}
 	return dst
 }
 
-// cancelsKeep bounds the memory kept after a storm.
-const cancelsKeep = 4096
+func (c *cancels) take() {
+	if cap(c.taken) > cancelsKeep {
+		c.taken = nil
+	}
+	c.mu.Lock()
+	c.ended, c.taken = c.taken[:0], c.ended
+	c.waiting.Store(0)
+	c.mu.Unlock()
+	c.left = c.taken
+}
+
+func (c *cancels) appendOne(dst []byte, call endedCall) []byte {
+	var params [96]byte
+	method := methodCancelled
+	p := append(params[:0], `{"requestId":`...)
+	if c.profile == codec.LSP {
+		method = methodCancelLSP
+		p = append(params[:0], `{"id":`...)
+	}
+	p = codec.IntID(call.id).Append(p)
+	if c.profile == codec.MCP {
+		p = append(p, `,"reason":"`...)
+		p = append(p, call.reason...)
+		p = append(p, '"')
+	}
+	p = append(p, '}')
+	start := len(dst)
+	dst = c.framer.Open(dst)
+	dst = codec.AppendNotification(dst, method, p)
+	dst, _ = c.framer.Seal(dst, start) // fails for empty and oversize messages only
+	return dst
+}

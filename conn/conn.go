@@ -75,9 +75,9 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 		return nil, err
 	}
 	c.engine = table
-	c.cancels = &cancels{profile: o.Profile, line: c.line}
+	c.cancels = &cancels{profile: o.Profile, framer: o.Framer, line: c.line}
 	c.writer = &writer{
-		to: stream, framer: o.Framer, line: c.line, room: c.room, cancels: c.cancels,
+		to: stream, line: c.line, room: c.room, cancels: c.cancels,
 		dispatch: table.Dispatch, quit: c.cut,
 	}
 	c.serving = serving{

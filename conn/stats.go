@@ -62,7 +62,7 @@ func (c *Conn) Stats() Stats {
 		QueuedBytes: c.room.taken.Load(), QueueWaiters: int(c.room.queue.Load()),
 		Requests: n.requests.Load(), Notifications: n.notifications.Load(), InFlight: c.serving.count(),
 		Overloaded: n.overloaded.Load(), DuplicateRequests: n.duplicates.Load(), NullIDs: n.nullIDs.Load(),
-		CancelsIn: n.cancelsIn.Load(), CancelsUnknown: n.cancelsUnknown.Load(), CancelsOut: w.cancels.Load(),
+		CancelsIn: n.cancelsIn.Load(), CancelsUnknown: n.cancelsUnknown.Load(), CancelsOut: c.cancels.written.Load(),
 		AnswersDropped: n.answersDropped.Load(),
 		Unreadable:     n.unreadable.Load(), TooLarge: n.tooLarge.Load(),
 		BatchesRefused: n.batchesRefused.Load(), BatchesSplit: n.batchesSplit.Load(), NoID: n.noID.Load(),

@@ -99,3 +99,10 @@ func answerLines(theirs *tape) {
 		}
 	}
 }
+
+// rest is what was written and not read.
+func (r *reel) rest() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.data
+}

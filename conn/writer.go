@@ -28,7 +28,6 @@ const (
 // cancels are taken after the nodes of a batch.
 type writer struct {
 	to       io.Writer
-	framer   codec.Framer
 	line     *line
 	room     *room
 	cancels  *cancels
@@ -47,7 +46,7 @@ type writer struct {
 
 // writerCounts are added to once per write, by the writer alone.
 type writerCounts struct {
-	writes, bytes, frames, skipped, cancels atomic.Uint64
+	writes, bytes, frames, skipped atomic.Uint64
 }
 
 // run writes until quit is closed or a write fails, whose error it returns.
@@ -106,7 +105,7 @@ func (w *writer) fill() error {
 	if crowd := w.frames > 1; crowd != w.line.crowd.Load() {
 		w.line.crowd.Store(crowd)
 	}
-	w.batch = w.cancels.appendTo(w.batch, w.framer, &w.counts)
+	w.batch = w.cancels.appendTo(w.batch, batchBytes)
 	return nil
 }
 
