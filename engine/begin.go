@@ -76,7 +76,10 @@ func (e *Engine[T]) begin(ctx context.Context, s *slot[T], r ref, o *CallOptions
 	} else if o.Discard {
 		state = discarded
 	}
-	p := e.plan(ctx, o, now)
+	p, usual := e.planUsual(ctx, o, now)
+	if !usual {
+		p = e.plan(ctx, o, now)
+	}
 	d := e.table.dir.Load().details.at(r.index())
 	if d == nil && (p.limits != 0 || o.Method != "") {
 		d = e.table.detailsOf(r.index())

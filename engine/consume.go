@@ -20,7 +20,12 @@ func (e *Engine[T]) consume(s *slot[T], r ref, w word) (v T, status Status, err 
 	} else {
 		status, err = e.takeError(s, r)
 	}
-	e.putBack(tk, head, s, r)
+	// As putBack has it, without a call.
+	if r.gen() != e.free.genMax && tk.head.CompareAndSwap(head, withTop(head, r.index()+1)) {
+		e.released(tk)
+	} else {
+		e.putBack(tk, head, s, r)
+	}
 	return v, status, err
 }
 

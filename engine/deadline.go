@@ -94,8 +94,9 @@ func after(now int64, timeout time.Duration) int64 {
 // nearTicks. Idle budgets may be no longer: how long a call has been idle, the
 // driver only knows by that tick.
 func near(tick time.Duration) time.Duration {
-	if tick >= math.MaxInt64/nearTicks {
-		return math.MaxInt64
+	const most = math.MaxInt64 / 4 // 73 years
+	if tick >= most/nearTicks {
+		return most
 	}
 	return (nearTicks - 2) * tick
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"sync/atomic"
 	"time"
 
@@ -126,10 +125,7 @@ func (e *Engine[T]) locate(id codec.ID) (ref, bool) {
 		return e.index.load(id, e.index.hash(id))
 	}
 	n, ok := id.Int()
-	if !ok || n < 1<<indexBits || n > math.MaxInt64>>11 {
-		return 0, false
-	}
-	return ref(n), true
+	return ref(n), ok && ref(n) <= refMax
 }
 
 // idOf is the id of the call r, which the caller must own.
@@ -146,16 +142,27 @@ func (e *Engine[T]) find(id codec.ID) (*slot[T], ref, bool) {
 	if !ok {
 		return nil, 0, false
 	}
+	s := e.table.slot(r.index())
+	return s, r, s != nil
+}
+
+// findMinted is find for minted ids.
+func (e *Engine[T]) findMinted(id codec.ID) (*slot[T], ref) {
+	n, ok := id.Int()
+	r := ref(n)
+	if !ok || r > refMax {
+		return nil, 0
+	}
 	d := e.table.dir.Load()
 	chunk := int(r.index() >> chunkBits)
 	if chunk >= len(d.slots) {
-		return nil, r, false
+		return nil, r
 	}
 	// Whoever ends a call will be followed by one who begins another on its slot and
 	// writes its details. This load is not used: it only has their cache line on its
 	// way while the slot's own is awaited, and past the cache that is half the wait.
 	if values := d.details[chunk].Load(); values != nil {
-		_ = values[r.index()%chunkSize].limits.Load()
+		values[r.index()%chunkSize].limits.Load()
 	}
-	return &d.slots[chunk][r.index()%chunkSize], r, true
+	return &d.slots[chunk][r.index()%chunkSize], r
 }

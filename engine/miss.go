@@ -12,7 +12,7 @@ func (e *Engine[T]) miss(s *slot[T], r ref) counter {
 	}
 	w := s.load()
 	switch {
-	case r.gen() > w.gen(), r.gen() == w.gen() && w.state() == reserved:
+	case r.gen() == 0, r.gen() > w.gen(), r.gen() == w.gen() && w.state() == reserved:
 		return countUnknown // never given, or given and never registered
 	case r.gen() > s.unanswered.Load():
 		return countDuplicate

@@ -14,8 +14,8 @@ func (e *Engine[T]) Resolve(id codec.ID, v T) bool {
 	if e.index != nil {
 		return e.resolveKeyed(id, v)
 	}
-	s, r, ok := e.find(id)
-	if ok {
+	s, r := e.findMinted(id)
+	if s != nil {
 		// The usual cases, in as few steps as they need.
 		switch w := s.load(); {
 		case w.is(r.gen(), pending) && e.simple:

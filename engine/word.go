@@ -140,6 +140,8 @@ func (w word) claimed() word {
 // generations begin at one.
 type ref uint64
 
+const refMax = 1<<(genBits+indexBits) - 1
+
 func makeRef(gen, index uint32) ref { return ref(gen)<<indexBits | ref(index) }
 
 func (r ref) index() uint32 { return uint32(r & indexMask) }
