@@ -17,6 +17,8 @@ type Result struct {
 	// in flight.
 	Warmup, Sending, Elapsed time.Duration
 
+	asking time.Duration // that MeasuredPlanned was planned for, if not Sending
+
 	Planned int64 // requests that were due, dropped ones among them
 	Sent    int64 // calls that the connection took
 	Dropped int64 // due and not sent, for want of room, or of time at the end
@@ -51,9 +53,15 @@ func (r *Result) Reread(link *conn.Conn, extra int64) {
 // Ends sums the warm-up's and the measured calls.
 func (r *Result) Ends() tally.Ends { return r.Total.Measured.Add(r.Total.Warm) }
 
-// Asked is the planned requests per second of Sending; 0 for a closed loop has
-// no meaning and is the same as Offered.
-func (r *Result) Asked() float64 { return perSecond(r.MeasuredPlanned, r.Sending) }
+// Asked is the planned requests per second of the schedule, whose length does
+// not depend on how the sending kept up; of Sending where the run ended before its
+// schedule. For a closed loop it has no meaning and is the same as Offered.
+func (r *Result) Asked() float64 {
+	if r.asking > 0 {
+		return perSecond(r.MeasuredPlanned, r.asking)
+	}
+	return perSecond(r.MeasuredPlanned, r.Sending)
+}
 
 // Run carries out c over link, which it closes only when it cuts. The result is
 // whole even beside an error, which is the connection's: it ended before the run
@@ -107,6 +115,9 @@ func (s *state) result(ctx context.Context, m *sampler, before conn.Stats) *Resu
 	}
 	if m.begin != nil && s.finish.at > s.Warmup {
 		r.Sending = s.finish.at - s.Warmup
+		if s.Schedule != nil && s.length > s.Warmup && s.finish.at > s.length {
+			r.asking = s.length - s.Warmup
+		}
 		r.Rate = perSecond(s.answeredByFinish, r.Sending)
 		r.Offered = perSecond(r.MeasuredSent, r.Sending)
 		r.Cost = s.finish.since(m.begin)
