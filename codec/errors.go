@@ -21,7 +21,7 @@ var (
 	// ErrBatch is what [Scan] returns, bare, for a frame that begins with '[':
 	// see [SplitBatch]. A *SyntaxError wraps it for a batch inside a batch and
 	// for an empty one.
-	ErrBatch = errors.New("codec: batch")
+	ErrBatch = errors.New("codec: the frame is an array, a batch of messages: split it")
 	// ErrTruncated: the frame ends inside a value.
 	ErrTruncated = errors.New("codec: frame ends inside a value")
 	// ErrTooDeep: nested deeper than ScanOptions.MaxDepth.

@@ -48,7 +48,7 @@ type Conn struct {
 // reading. The error is an *OptionError; the stream is then still the caller's.
 func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 	if stream == nil {
-		return nil, &OptionError{Field: "stream", Value: nil, Problem: "is needed"}
+		return nil, &OptionError{Field: "stream", Value: nil, Problem: "a connection needs one"}
 	}
 	o = o.withDefaults()
 	c := &Conn{

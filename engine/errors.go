@@ -77,7 +77,9 @@ func (e *CallError) Error() string {
 	default:
 		b.WriteString(" " + e.Status.String() + " after " + e.Elapsed.String())
 	}
-	if !e.Sent {
+	if e.Sent {
+		b.WriteString(", sent")
+	} else {
 		b.WriteString(", not sent")
 	}
 	if e.Err != nil {

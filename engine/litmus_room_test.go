@@ -130,5 +130,5 @@ func TestNames(t *testing.T) {
 		require.Equal(t, want, name.String())
 	}
 	err := &engine.CallError{ID: codec.IntID(7), Status: engine.Failed, Sent: true, Err: errors.New("gone")}
-	require.Equal(t, "engine: call 7 failed after 0s: gone", err.Error())
+	require.Equal(t, "engine: call 7 failed after 0s, sent: gone", err.Error())
 }
