@@ -142,3 +142,22 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 		}
 	}
 }
+
+// Every package that is imported for its API shows itself at work in examples
+// that run. Programs and packages of tests (cmd, bench, fuzz, internal/arch) have
+// no API to show; their help and their doc.go do it.
+func TestLibraryHasExamples(t *testing.T) {
+	for _, pkg := range append([]string{"."}, library...) {
+		tests, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+		require.NoError(t, err)
+		shown := 0
+		for _, path := range tests {
+			text, err := readFile(path)
+			require.NoError(t, err)
+			examples := strings.Count(text, "\nfunc Example")
+			require.Equalf(t, examples, strings.Count(text, "// Output:"), "%s: every example says what it prints", path)
+			shown += examples
+		}
+		require.NotZerof(t, shown, "%s has no example", pkg)
+	}
+}
