@@ -27,7 +27,11 @@ func (e *Engine[T]) Begin(ctx context.Context, o CallOptions[T]) (Call[T], error
 	if e.failure.Load() != nil {
 		return e.stillborn(codec.ID{}, &o), nil
 	}
-	s, i := e.take()
+	var s *slot[T]
+	var i uint32
+	if e.room.waiting.Load() == 0 {
+		s, i = e.free.take()
+	}
 	if s == nil {
 		var err error
 		if s, i, err = e.takeFull(ctx, &o); err != nil {
@@ -101,7 +105,9 @@ func (e *Engine[T]) begin(ctx context.Context, s *slot[T], r ref, o *CallOptions
 	// which stores failure before it looks at the words.
 	if p.tick != noTick {
 		if at := s.residentTick(); at == noTick || p.tick.Before(at) {
-			e.driver.stage(s, r.index(), p.tick)
+			if s.stage.Load() == 0 || !e.driver.wake.Load().before(p.tick) {
+				e.driver.stage(s, r.index(), p.tick)
+			}
 		}
 	}
 	if f := e.failure.Load(); f != nil {

@@ -21,10 +21,13 @@ func (e *Engine[T]) consume(s *slot[T], r ref, w word) (v T, status Status, err 
 		status, err = e.takeError(s, r)
 	}
 	// As putBack has it, without a call.
-	if r.gen() != e.free.genMax && tk.head.CompareAndSwap(head, withTop(head, r.index()+1)) {
-		e.released(tk)
-	} else {
+	if r.gen() == e.free.genMax || !tk.head.CompareAndSwap(head, withTop(head, r.index()+1)) {
 		e.putBack(tk, head, s, r)
+		return v, status, err
+	}
+	e.free.release(tk)
+	if e.room.waiting.Load() != 0 {
+		e.handOut()
 	}
 	return v, status, err
 }

@@ -47,7 +47,7 @@ func (e *Engine[T]) freeAndEnter(s *slot[T], r ref) (st *stripe[T], entered bool
 // released puts the token back when a slot has come free. Whoever waits for room
 // first says so and then looks for it, so one of the two sees the other.
 func (e *Engine[T]) released(tk *token[T]) {
-	e.free.release(tk)
+	e.free.tokens.Put(tk)
 	if e.room.waiting.Load() != 0 {
 		e.handOut()
 	}
