@@ -204,9 +204,23 @@ func (c *Conn) send(id codec.ID, method string, params []byte, o *CallOptions, n
 		c.room.release(need)
 		return nil
 	}
+	call, _ := id.Int()
+	if waits && c.plainFramer && !c.wantsProgress(o) {
+		if n := c.line.tryOpen(need); n != nil {
+			buf, err := c.frameRequest(n.buf, id, method, params)
+			if err != nil {
+				c.line.leave()
+				c.room.release(need)
+				return err
+			}
+			n.buf = buf
+			c.line.join(call, need)
+			c.line.pokeWaiting()
+			return nil
+		}
+	}
 	n := takeNode(need)
-	n.charge = need
-	n.call, _ = id.Int()
+	n.charge, n.call = need, call
 	buf, err := c.appendRequest(n.buf, id, method, params, o)
 	if err != nil {
 		putNode(n)

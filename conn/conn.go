@@ -30,6 +30,9 @@ type Conn struct {
 	notes    lane
 
 	watch *keepAlive // nil without keep-alive
+	// plainFramer says that the framer is the codec's own, which may be called
+	// with the open batch held; another one may take its time, or panic.
+	plainFramer bool
 
 	draining            atomic.Bool
 	closing             atomic.Bool   // no call is taken any more; set once, by who sets why
@@ -75,6 +78,10 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 		return nil, err
 	}
 	c.engine = table
+	switch o.Framer.(type) {
+	case codec.LineFramer, codec.HeaderFramer, codec.LengthFramer:
+		c.plainFramer = true
+	}
 	c.cancels = &cancels{profile: o.Profile, framer: o.Framer, line: c.line}
 	c.writer = &writer{
 		to: stream, line: c.line, room: c.room, cancels: c.cancels,

@@ -33,6 +33,8 @@ type line struct {
 	crowd atomic.Bool
 	_     [44]byte
 	wake  chan struct{}
+
+	openBatch
 }
 
 func newLine() *line { return &line{wake: make(chan struct{}, 1)} }
@@ -46,11 +48,16 @@ func (l *line) push(n *node) {
 // pushWaiting is push by a goroutine that goes on to wait for an answer.
 func (l *line) pushWaiting(n *node) {
 	l.add(n)
+	l.pokeWaiting()
+}
+
+// pokeWaiting is poke by a goroutine that goes on to wait for an answer.
+func (l *line) pokeWaiting() {
 	if l.corked.Load() || !l.sleeping.Load() || !l.sleeping.CompareAndSwap(true, false) {
 		return
 	}
 	if l.crowd.Load() {
-		// Let others push that are ready to. The writer cannot do that as well: it
+		// Let others queue that are ready to. The writer cannot do that as well: it
 		// wakes on a processor of its own, which has nobody else to run.
 		runtime.Gosched()
 	}
@@ -85,7 +92,7 @@ func (l *line) uncork() {
 
 // nudge wakes the writer if there is something for it to do.
 func (l *line) nudge() {
-	if l.head.Load() != nil {
+	if !l.empty() {
 		l.poke()
 	}
 }
@@ -117,4 +124,4 @@ func (l *line) awake() {
 	}
 }
 
-func (l *line) empty() bool { return l.head.Load() == nil }
+func (l *line) empty() bool { return l.head.Load() == nil && !l.joined.Load() }

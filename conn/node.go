@@ -24,9 +24,10 @@ type node struct {
 	charge int
 	// frames is how many frames buf holds that belong to no call.
 	frames int
-	// flushed is closed when the node and all before it were written, or will
-	// never be.
+	// flushed is closed when all that was queued before the node was written; the
+	// writer has seen the node once before when again is set.
 	flushed chan struct{}
+	again   bool
 }
 
 // mark ends one frame of a batch: buf up to end, of this call.
