@@ -107,7 +107,7 @@ func TestP04NothingStaysAfterTimeouts(t *testing.T) {
 		for i := range ids {
 			require.False(t, r.Resolve(codec.IntID(1<<51+int64(i)), "never"))
 		}
-		require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
+		requireNoMoreGoroutines(t, goroutines)
 		s := r.quiet()
 		require.Equal(t, uint64(4*n), s.Expired)
 		require.Equal(t, uint64(2*n), s.Late+s.Unknown)
