@@ -80,6 +80,25 @@ func (id ID) Kind() IDKind {
 	return IDNumber
 }
 
+// Parts takes id apart for those who keep very many of them: an IDInt is its number,
+// any other id is its text alone. [JoinID] puts the parts together again. What the
+// text says is the package's own business.
+func (id ID) Parts() (num int64, text string) {
+	if id.text == intMark {
+		return id.num, ""
+	}
+	return 0, id.text
+}
+
+// JoinID makes the id that [ID.Parts] took apart. An IDInt has no text, so the
+// absent id comes back as the number 0.
+func JoinID(num int64, text string) ID {
+	if text == "" {
+		return IntID(num)
+	}
+	return ID{num, text}
+}
+
 // Int returns the integer of an IDInt; false for every other kind.
 func (id ID) Int() (int64, bool) { return id.num, id.text == intMark }
 

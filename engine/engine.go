@@ -133,7 +133,7 @@ func (e *Engine[T]) idOf(r ref) codec.ID {
 	if e.index == nil {
 		return r.minted()
 	}
-	return *e.table.keyOf(r.index())
+	return e.table.key(r.index())
 }
 
 // find locates a call and its slot. The slot may be another call's by now.

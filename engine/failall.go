@@ -8,7 +8,7 @@ var errFailed = errors.New("engine: failed without an error")
 // how many. With close the table is closed for good: the first error it was closed
 // with stays the stored failure, which later calls are born failed with. Without,
 // it stays open, and calls that callbacks register meanwhile are not failed: all
-// are claimed before the first is told.
+// are claimed before the first is told of.
 //
 // A nil err stands for ErrClosed with close, else for an error without content.
 func (e *Engine[T]) FailAll(err error, close bool) int {
@@ -24,15 +24,15 @@ func (e *Engine[T]) FailAll(err error, close bool) int {
 	case err == nil:
 		end.err = errFailed
 	}
-	all := e.claimAll()
-	e.countMany(countFailed, len(all))
-	for _, c := range all {
+	quiet, others := e.claimAll(end)
+	e.countMany(countFailed, quiet+len(others))
+	for _, c := range others {
 		e.finish(e.table.slot(c.ref().index()), c.ref(), c.found(), end)
 	}
 	if close {
 		e.driver.stop()
 	}
-	return len(all)
+	return quiet + len(others)
 }
 
 // Close is FailAll(ErrClosed, true). It never fails, and a second Close does
@@ -55,18 +55,29 @@ func makeClaimed(r ref, found state) claimed { return claimed(found)<<claimedShi
 func (c claimed) ref() ref     { return ref(c & claimedRefs) }
 func (c claimed) found() state { return state(c >> claimedShift) }
 
-// claimAll claims every live call. One that begins meanwhile may escape; if the
-// table was closed before, it then sees that itself.
-func (e *Engine[T]) claimAll() (all []claimed) {
+// claimAll claims every live call, and ends those of whose end nobody is told. One
+// that begins meanwhile may escape; if the table was closed before, it then sees
+// that itself.
+func (e *Engine[T]) claimAll(end *ending) (quiet int, others []claimed) {
+	told := e.index != nil || e.observer != nil
 	for i := range min(e.free.fresh.Load(), uint32(e.table.slots())) {
 		s := e.table.slot(i)
 		for w := s.load(); w.live(); w = s.load() {
-			if found, won := s.claim(w.gen()); won {
-				s.unanswered.Store(w.gen())
-				all = append(all, makeClaimed(makeRef(w.gen(), i), found.state()))
-				break
+			found, won := s.claim(w.gen())
+			if !won {
+				continue
 			}
+			s.unanswered.Store(w.gen())
+			r := makeRef(w.gen(), i)
+			if told || found.state() != pending {
+				others = append(others, makeClaimed(r, found.state()))
+			} else {
+				quiet++
+				*e.table.endingOf(i) = end
+				e.publish(s, r, ended)
+			}
+			break
 		}
 	}
-	return all
+	return quiet, others
 }

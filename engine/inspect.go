@@ -37,7 +37,7 @@ func (e *Engine[T]) inspect(s *slot[T], r ref, good func(word) bool, look func()
 // keyIfKept is a caller's id of the call r, absent once the outcome was consumed.
 func (e *Engine[T]) keyIfKept(r ref) (id codec.ID) {
 	kept := func(w word) bool { return w.state() >= callback }
-	e.inspect(e.table.slot(r.index()), r, kept, func() { id = *e.table.keyOf(r.index()) })
+	e.inspect(e.table.slot(r.index()), r, kept, func() { id = e.table.key(r.index()) })
 	return id
 }
 

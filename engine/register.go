@@ -65,7 +65,7 @@ func (e *Engine[T]) Register(ctx context.Context, id codec.ID, o CallOptions[T])
 	if e.inspecting.Load() {
 		e.gate.pass()
 	}
-	*e.table.keyOf(i) = id
+	e.table.setKey(i, id)
 	if e.index.store(id, e.index.hash(id), r, e.inFlight) != r {
 		e.giveBack(s, i)
 		e.count(countRefused)

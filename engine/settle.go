@@ -213,7 +213,7 @@ func (e *Engine[T]) finish(s *slot[T], r ref, found state, end *ending) {
 // tell does what every ending without a value needs while the call is still
 // owned: it leaves the index, and what observers will hear is copied.
 func (e *Engine[T]) tell(s *slot[T], r ref, end *ending) (told Settlement) {
-	if e.observer != nil || e.onAbandon != nil {
+	if e.observer != nil || e.onAbandon != nil && end.abandoned() {
 		told = e.settlement(s, r, end)
 	}
 	if e.index != nil {
@@ -226,7 +226,7 @@ func (e *Engine[T]) tell(s *slot[T], r ref, end *ending) (told Settlement) {
 // report runs the hooks for an ending without a value.
 func (e *Engine[T]) report(told Settlement, end *ending) {
 	e.observe(told)
-	if e.onAbandon != nil && (end.status == Cancelled || end.status == Expired) {
+	if e.onAbandon != nil && end.abandoned() {
 		e.abandon(Abandonment{told.ID, told.Method, told.Status, told.Sent})
 	}
 }

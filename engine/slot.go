@@ -107,3 +107,6 @@ type ending struct {
 }
 
 func (end *ending) elapsed(start int64) time.Duration { return time.Duration(max(end.at-start, 0)) }
+
+// abandoned reports whether the peer may still be at work on the call.
+func (end *ending) abandoned() bool { return end.status == Cancelled || end.status == Expired }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -12,13 +13,18 @@ const (
 	chunkSize = 1 << chunkBits
 
 	// The first chunks are allocated one by one, so that a small engine stays
-	// small; then four at a time. The runtime puts a header of 8 bytes before an
-	// object that holds pointers and is no larger than 32 KiB, which would push every
-	// slot across two cache lines; single chunks are padded for it, and slabs are
-	// beyond that size.
+	// small; then in slabs of at least slabBytes. The runtime puts a header of 8 bytes
+	// before an object that holds pointers and is smaller than that, which would push
+	// every slot across two cache lines; single chunks are padded for it.
 	singleChunks = 4
-	slabChunks   = 4
+	slabBytes    = 32 << 10
 )
+
+// slabChunks is how many chunks of E make a slab.
+func slabChunks[E any]() uint32 {
+	chunk := uint32(reflect.TypeFor[[chunkSize]E]().Size())
+	return (slabBytes + chunk - 1) / chunk
+}
 
 // A table is slots in chunks that never move, and columns of rarer facts beside
 // them. The directory is replaced when chunks are added; readers load it and
@@ -35,7 +41,8 @@ type directory[T any] struct {
 	details  column[details]
 	parkers  column[parker]
 	endings  column[*ending]
-	keys     column[codec.ID]
+	numbers  column[int64]  // callers' ids that are integers
+	texts    column[string] // and others, see codec.ID.Parts; "" for an integer
 	dispatch column[atomic.Int64] // when a call was dispatched; only with an observer
 	far      column[atomic.Int64] // total deadlines beyond nearTicks, in nanoseconds
 }
@@ -78,13 +85,13 @@ func (t *table[T]) grow(n int) {
 	}
 }
 
-// addSlab adds one chunk or slabChunks of them. The caller holds t.mu.
+// addSlab adds one chunk or a slab of them. The caller holds t.mu.
 func (t *table[T]) addSlab() {
 	next := *t.dir.Load()
 	if len(next.slots) < singleChunks {
 		next.slots = append(next.slots, newChunk[T]())
 	} else {
-		slab := make([]slot[T], slabChunks*chunkSize)
+		slab := make([]slot[T], slabChunks[slot[T]]()*chunkSize)
 		for ; len(slab) > 0; slab = slab[chunkSize:] {
 			next.slots = append(next.slots, (*[chunkSize]slot[T])(slab))
 		}
@@ -95,7 +102,8 @@ func (t *table[T]) addSlab() {
 	next.details = next.details.grown(room)
 	next.parkers = next.parkers.grown(room)
 	next.endings = next.endings.grown(room)
-	next.keys = next.keys.grown(room)
+	next.numbers = next.numbers.grown(room)
+	next.texts = next.texts.grown(room)
 	next.dispatch = next.dispatch.grown(room)
 	next.far = next.far.grown(room)
 	t.dir.Store(&next)
@@ -129,13 +137,16 @@ func fill[T, E any](t *table[T], i uint32, pick func(*directory[T]) column[E], s
 	c := pick(t.dir.Load())
 	chunk := i >> chunkBits
 	if c[chunk].Load() == nil {
-		if chunk < singleChunks {
+		n := slabChunks[E]()
+		first := singleChunks + (chunk-singleChunks)/n*n
+		if chunk < singleChunks || int(first+n) > len(c) {
 			c[chunk].Store(single())
 		} else {
-			first := chunk &^ (slabChunks - 1)
-			slab := make([]E, slabChunks*chunkSize)
-			for k := range uint32(slabChunks) {
-				c[first+k].Store((*[chunkSize]E)(slab[k*chunkSize:]))
+			slab := make([]E, n*chunkSize)
+			for k := range n {
+				if c[first+k].Load() == nil {
+					c[first+k].Store((*[chunkSize]E)(slab[k*chunkSize:]))
+				}
 			}
 		}
 	}
@@ -167,11 +178,33 @@ func (t *table[T]) endingOf(i uint32) **ending {
 	return fill(t, i, func(d *directory[T]) column[*ending] { return d.endings }, plainChunk)
 }
 
-func (t *table[T]) keyOf(i uint32) *codec.ID {
-	if key := t.dir.Load().keys.at(i); key != nil {
-		return key
+// setKey keeps the caller's id of the call in slot i.
+func (t *table[T]) setKey(i uint32, id codec.ID) {
+	number, text := id.Parts()
+	place := t.dir.Load().texts.at(i)
+	if text != "" && place == nil {
+		place = fill(t, i, func(d *directory[T]) column[string] { return d.texts }, plainChunk)
 	}
-	return fill(t, i, func(d *directory[T]) column[codec.ID] { return d.keys }, plainChunk)
+	if place != nil {
+		*place = text
+	}
+	if text != "" {
+		return
+	}
+	if place := t.dir.Load().numbers.at(i); place != nil {
+		*place = number
+	} else {
+		*fill(t, i, func(d *directory[T]) column[int64] { return d.numbers }, plainChunk) = number
+	}
+}
+
+// key returns what setKey kept.
+func (t *table[T]) key(i uint32) codec.ID {
+	d := t.dir.Load()
+	if text := d.texts.at(i); text != nil && *text != "" {
+		return codec.JoinID(0, *text)
+	}
+	return codec.JoinID(*d.numbers.at(i), "")
 }
 
 func (t *table[T]) dispatchOf(i uint32) *atomic.Int64 {
