@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -13,18 +12,14 @@ const (
 	chunkSize = 1 << chunkBits
 
 	// The first chunks are allocated one by one, so that a small engine stays
-	// small; then in slabs of at least slabBytes. The runtime puts a header of 8 bytes
-	// before an object that holds pointers and is smaller than that, which would push
-	// every slot across two cache lines; single chunks are padded for it.
+	// small; then in slabs. The runtime puts a header of 8 bytes before an object that
+	// holds pointers and is smaller than 32 KiB, which would push every slot across
+	// two cache lines; single chunks are padded for it, and slabs are larger. A slab
+	// is taken whole, with those of its columns, by one call: while the collector
+	// runs, each allocation may have to help it for a while, however small it is.
 	singleChunks = 4
-	slabBytes    = 32 << 10
+	slabChunks   = 8
 )
-
-// slabChunks is how many chunks of E make a slab.
-func slabChunks[E any]() uint32 {
-	chunk := uint32(reflect.TypeFor[[chunkSize]E]().Size())
-	return (slabBytes + chunk - 1) / chunk
-}
 
 // A table is slots in chunks that never move, and columns of rarer facts beside
 // them. The directory is replaced when chunks are added; readers load it and
@@ -41,8 +36,8 @@ type directory[T any] struct {
 	details  column[details]
 	parkers  column[parker]
 	endings  column[*ending]
-	numbers  column[int64]  // callers' ids that are integers
-	texts    column[string] // and others, see codec.ID.Parts; "" for an integer
+	numbers  column[int64]        // callers' ids that are integers
+	texts    column[string]       // and others, see codec.ID.Parts; "" for an integer
 	dispatch column[atomic.Int64] // when a call was dispatched; only with an observer
 	far      column[atomic.Int64] // total deadlines beyond nearTicks, in nanoseconds
 }
@@ -91,14 +86,14 @@ func (t *table[T]) addSlab() {
 	if len(next.slots) < singleChunks {
 		next.slots = append(next.slots, newChunk[T]())
 	} else {
-		slab := make([]slot[T], slabChunks[slot[T]]()*chunkSize)
+		slab := make([]slot[T], slabChunks*chunkSize)
 		for ; len(slab) > 0; slab = slab[chunkSize:] {
 			next.slots = append(next.slots, (*[chunkSize]slot[T])(slab))
 		}
 	}
-	// append may have left room: columns grow to it at once, so that they are
-	// copied as seldom as the slots' own pointers.
-	room := cap(next.slots)
+	// append may have left room: columns grow to it at once, and to the end of its
+	// last slab, so that they are copied as seldom as the slots' own pointers.
+	room := singleChunks + (cap(next.slots)-singleChunks+slabChunks-1)/slabChunks*slabChunks
 	next.details = next.details.grown(room)
 	next.parkers = next.parkers.grown(room)
 	next.endings = next.endings.grown(room)
@@ -137,16 +132,13 @@ func fill[T, E any](t *table[T], i uint32, pick func(*directory[T]) column[E], s
 	c := pick(t.dir.Load())
 	chunk := i >> chunkBits
 	if c[chunk].Load() == nil {
-		n := slabChunks[E]()
-		first := singleChunks + (chunk-singleChunks)/n*n
-		if chunk < singleChunks || int(first+n) > len(c) {
+		if chunk < singleChunks {
 			c[chunk].Store(single())
 		} else {
-			slab := make([]E, n*chunkSize)
-			for k := range n {
-				if c[first+k].Load() == nil {
-					c[first+k].Store((*[chunkSize]E)(slab[k*chunkSize:]))
-				}
+			first := singleChunks + (chunk-singleChunks)/slabChunks*slabChunks
+			slab := make([]E, slabChunks*chunkSize)
+			for k := range uint32(slabChunks) {
+				c[first+k].Store((*[chunkSize]E)(slab[k*chunkSize:]))
 			}
 		}
 	}
