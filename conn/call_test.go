@@ -2,7 +2,9 @@ package conn_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -388,4 +390,60 @@ func TestNewRefusesBadOptions(t *testing.T) {
 	e, ok := errors.AsType[*conn.OptionError](err)
 	require.True(t, ok)
 	require.Equal(t, "MaxPending", e.Field)
+}
+
+func TestFramesOfOneCallerKeepTheirOrder(t *testing.T) {
+	// Notifications and calls take different ways to the writer.
+	const callers = 8
+	each := rounds(5000)
+	ours, theirs := newTape()
+	c, err := conn.New(ours, conn.Options{})
+	require.NoError(t, err)
+	defer c.Close()
+	for caller := range callers {
+		go func() {
+			for i := range each {
+				params := fmt.Appendf(nil, "[%d,%d]", caller, i)
+				if c.Notify(background, "note", params) != nil {
+					return
+				}
+				if i%3 == 0 {
+					if _, err := c.Start(background, "started", params, conn.CallOptions{}, nil); err != nil {
+						return
+					}
+				}
+				if _, err := c.Call(background, "call", params, conn.CallOptions{}); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	p := &peer{t: t, in: theirs.lines()}
+	var next [callers]int
+	var stage [callers]string
+	for left := callers * each; left > 0; {
+		m := p.read()
+		var params [2]int
+		require.NoError(t, json.Unmarshal(m.Params, &params))
+		caller, i := params[0], params[1]
+		require.Equal(t, next[caller], i)
+		before := stage[caller]
+		stage[caller] = m.Method
+		switch m.Method {
+		case "note":
+			require.Empty(t, before)
+		case "started":
+			require.Equal(t, "note", before)
+		case "call":
+			want := "note"
+			if i%3 == 0 {
+				want = "started"
+			}
+			require.Equal(t, want, before)
+			stage[caller] = ""
+			next[caller]++
+			left--
+			theirs.say(resultFor(m.ID, "1"))
+		}
+	}
 }
