@@ -60,23 +60,27 @@ func (c claimed) found() state { return state(c >> claimedShift) }
 // that itself.
 func (e *Engine[T]) claimAll(end *ending) (quiet int, others []claimed) {
 	told := e.index != nil || e.observer != nil
-	for i := range min(e.free.fresh.Load(), uint32(e.table.slots())) {
-		s := e.table.slot(i)
-		for w := s.load(); w.live(); w = s.load() {
-			found, won := s.claim(w.gen())
+	fresh := e.free.fresh.Load()
+	for chunk, slots := range e.table.dir.Load().slots {
+		first := uint32(chunk) << chunkBits
+		if first >= fresh {
+			break
+		}
+		for k := range slots {
+			s, i := &slots[k], first+uint32(k)
+			w, won := s.claimLive()
 			if !won {
 				continue
 			}
 			s.unanswered.Store(w.gen())
 			r := makeRef(w.gen(), i)
-			if told || found.state() != pending {
-				others = append(others, makeClaimed(r, found.state()))
-			} else {
-				quiet++
-				*e.table.endingOf(i) = end
-				e.publish(s, r, ended)
+			if told || w.state() != pending {
+				others = append(others, makeClaimed(r, w.state()))
+				continue
 			}
-			break
+			quiet++
+			*e.table.endingOf(i) = end
+			e.publish(s, r, ended)
 		}
 	}
 	return quiet, others

@@ -63,6 +63,19 @@ func (s *slot[T]) claim(gen uint32) (word, bool) {
 	}
 }
 
+// claimLive is claim for whatever call the slot has.
+func (s *slot[T]) claimLive() (word, bool) {
+	for {
+		w := s.load()
+		if !w.live() {
+			return w, false
+		}
+		if s.swap(w, w.claimed()) {
+			return w, true
+		}
+	}
+}
+
 // details is what a call has beyond its slot: 32 bytes, half a line, in a column
 // that an engine whose calls are all bare (no method, no deadline) never makes.
 //
