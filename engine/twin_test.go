@@ -180,8 +180,11 @@ func (m *twin) follow() {
 	}
 }
 
-// linger is how long what has no deadline of its own is kept.
-func (m *twin) linger() time.Duration { return engine.DefaultTimeout + m.shape.grace }
+// linger is how long what has no deadline of its own is kept at least. A full table
+// counts that in whole ticks.
+func (m *twin) linger() time.Duration {
+	return engine.DefaultTimeout + m.shape.grace - engine.DefaultTick
+}
 
 // followOutcome looks whether a settled call's outcome was reclaimed.
 func (m *twin) followOutcome(c *twinCall, now time.Duration) {
