@@ -25,7 +25,7 @@
 //	free slot ──────────────┴─▶ pending ───┤  cancel, expire, fail
 //	    ▲                       parked     │
 //	    │                       watched    ▼
-//	    └──────────── consume ◀─────── answered, ended
+//	    └──────── consume ◀─────────── answered, ended
 //
 // A call waits in one slot, one cache line, whose whole life is one atomic word
 // (word.go draws all its states). Whoever settles the call claims it by one
@@ -117,6 +117,7 @@
 //	Dispatch: store sent, load word       settle: claim word, load sent
 //	callback: leave, load waiting         put off: raise waiting, load depth
 //	run: leave busy, load again           run: store again, try busy
+//	Discard: mark dropped, load word      settle: store word, load dropped
 //
 // What is not atomic in a slot is handed over by the word: the store of a live word
 // publishes what registering wrote, a claim hands it to the winner, the store of a

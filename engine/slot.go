@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/correlator-go/correlator/internal/invariants"
 	"github.com/correlator-go/correlator/wheel"
 )
 
@@ -41,10 +42,20 @@ const stagedMark = 1 << 31
 func (s *slot[T]) load() word { return word(s.word.Load()) }
 
 func (s *slot[T]) swap(from, to word) bool {
-	return s.word.CompareAndSwap(uint64(from), uint64(to))
+	won := s.word.CompareAndSwap(uint64(from), uint64(to))
+	if invariants.Enabled && won {
+		legal(from, to)
+	}
+	return won
 }
 
-func (s *slot[T]) store(w word) { s.word.Store(uint64(w)) }
+// store sets the word of a slot that the caller owns.
+func (s *slot[T]) store(w word) {
+	if invariants.Enabled {
+		legal(s.load(), w)
+	}
+	s.word.Store(uint64(w))
+}
 
 func (s *slot[T]) residentTick() wheel.Tick { return wheel.Tick(s.resident.Load()) }
 
