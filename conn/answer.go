@@ -17,13 +17,23 @@ func appendAnswer(dst, rawID, result []byte, e *codec.Error) []byte {
 	return codec.AppendResult(dst, rawID, result)
 }
 
-// pushAnswer queues a response whose room n holds.
-func (c *Conn) pushAnswer(n *node, rawID, result []byte, e *codec.Error) {
+// pushAnswer queues a response for which need bytes of room are held.
+func (c *Conn) pushAnswer(rawID, result []byte, e *codec.Error, need int) {
+	n := c.tryOpen(need)
+	joins := n != nil
+	if !joins {
+		n = takeNode(need)
+	}
+	start := len(n.buf)
 	n.buf = c.o.Framer.Open(n.buf)
 	n.buf = appendAnswer(n.buf, rawID, result, e)
-	c.seal(n, 0)
-	n.frames = 1
-	c.line.push(n)
+	c.seal(n, start)
+	if joins {
+		c.line.join(noCall, need, atOnce)
+		return
+	}
+	n.charge, n.frames = need, 1
+	c.line.push(n, atOnce)
 }
 
 // answerRequest answers from the reader, in m's array if it came in one.
@@ -47,9 +57,7 @@ func (c *Conn) answerFrame(rawID, result []byte, e *codec.Error) {
 		c.counts.answersDropped.Add(1)
 		return
 	}
-	n := takeNode(need)
-	n.charge = need
-	c.pushAnswer(n, rawID, result, e)
+	c.pushAnswer(rawID, result, e, need)
 }
 
 // seal ends the frame that begins at start. It fails only for frames that no

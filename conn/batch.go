@@ -75,7 +75,7 @@ func (b *batchAnswer) send(buf []byte, wait bool) {
 	}
 	c.seal(n, 0)
 	n.frames = 1
-	c.line.push(n)
+	c.line.push(n, atOnce)
 }
 
 // batched serves a frame that is an array.

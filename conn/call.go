@@ -88,7 +88,7 @@ func (c *Conn) Call(ctx context.Context, method string, params []byte, o CallOpt
 		c.feeds.add(id, f)
 	}
 	if held || c.room.try(need) || c.waitRoom(need, ctx, call.Done()) == nil {
-		if err := c.send(id, method, params, &o, need, true); err != nil {
+		if err := c.send(id, method, params, &o, need, waiting); err != nil {
 			call.Cancel(err)
 		}
 	}
@@ -150,7 +150,7 @@ func (c *Conn) Start(ctx context.Context, method string, params []byte, o CallOp
 			return id, nil
 		}
 	}
-	if err := c.send(id, method, params, &o, need, false); err != nil {
+	if err := c.send(id, method, params, &o, need, ofCall); err != nil {
 		c.engine.Cancel(id, err)
 	}
 	return id, nil
@@ -197,27 +197,23 @@ func (c *Conn) need(ctx context.Context, method string, params []byte) (int, err
 
 // send encodes the request and queues it; need bytes of room are held for it,
 // and given back if it cannot be encoded. A call without an id met a table that
-// had just been closed: it has failed already. waits is for those whose
-// caller waits for the answer.
-func (c *Conn) send(id codec.ID, method string, params []byte, o *CallOptions, need int, waits bool) error {
+// had just been closed: it has failed already.
+func (c *Conn) send(id codec.ID, method string, params []byte, o *CallOptions, need int, u urgency) error {
 	if id.IsAbsent() {
 		c.room.release(need)
 		return nil
 	}
 	call, _ := id.Int()
-	if waits && c.plainFramer && !c.wantsProgress(o) {
-		if n := c.line.tryOpen(need); n != nil {
-			buf, err := c.frameRequest(n.buf, id, method, params)
-			if err != nil {
-				c.line.leave()
-				c.room.release(need)
-				return err
-			}
-			n.buf = buf
-			c.line.join(call, need)
-			c.line.pokeWaiting()
-			return nil
+	if n := c.tryOpen(need); n != nil {
+		buf, err := c.appendRequest(n.buf, id, method, params, o)
+		n.buf = buf
+		if err != nil {
+			c.line.leave()
+			c.room.release(need)
+			return err
 		}
+		c.line.join(call, need, u)
+		return nil
 	}
 	n := takeNode(need)
 	n.charge, n.call = need, call
@@ -228,12 +224,17 @@ func (c *Conn) send(id codec.ID, method string, params []byte, o *CallOptions, n
 		return err
 	}
 	n.buf = buf
-	if waits {
-		c.line.pushWaiting(n)
-	} else {
-		c.line.push(n)
-	}
+	c.line.push(n, u)
 	return nil
+}
+
+// tryOpen gives the open batch for a frame of size bytes, if it can be had. A
+// framer that is not the codec's own is user code, which runs under no lock.
+func (c *Conn) tryOpen(size int) *node {
+	if !c.plainFramer {
+		return nil
+	}
+	return c.line.tryOpen(size)
 }
 
 // appendRequest appends one framed request; on an error dst comes back as it

@@ -240,7 +240,7 @@ func (c *Conn) flushWithin(limit <-chan time.Time) bool {
 	n := takeNode(0)
 	n.flushed = make(chan struct{})
 	flushed := n.flushed
-	c.line.push(n)
+	c.line.push(n, atOnce)
 	select {
 	case <-flushed:
 		return true

@@ -134,14 +134,13 @@ func (r *Inbound) answer(result []byte, e *codec.Error, wait bool) error {
 		return ErrAnswered
 	}
 	c.serving.forget(r)
-	n := takeNode(len(result) + errorBytes(e) + envelopeBytes)
 	if r.batch != nil {
-		n.buf = appendAnswer(n.buf, r.message.RawID(), result, e)
-		r.batch.add(n.buf, wait)
-		putNode(n)
+		scratch := takeNode(len(result) + errorBytes(e) + envelopeBytes)
+		scratch.buf = appendAnswer(scratch.buf, r.message.RawID(), result, e)
+		r.batch.add(scratch.buf, wait)
+		putNode(scratch)
 	} else {
-		n.charge = need
-		c.pushAnswer(n, r.message.RawID(), result, e)
+		c.pushAnswer(r.message.RawID(), result, e, need)
 	}
 	r.drop()
 	return refused

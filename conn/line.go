@@ -17,13 +17,13 @@ import (
 //
 // # The cork
 //
-// An answer wakes a caller, which makes its next call: so a burst of answers is
-// followed by a burst of requests, and those should go out together. While the
-// reader hands out a burst the line is corked: the calls of waiting goroutines
-// do not wake the writer. The reader does, every few answers and at the end of
-// the burst. Nobody loses by it: a call that the reader keeps from being written
-// could not be answered before the reader went on either. Everything else that is
-// queued wakes the writer at once.
+// An answer wakes a caller, or calls back, and the next call is made: so a burst
+// of answers is followed by a burst of requests, and those should go out together.
+// While the reader hands out a burst the line is corked: calls do not wake the
+// writer. The reader does, every few answers and at the end of the burst. Nobody
+// loses by it: a call that the reader keeps from being written could not be
+// answered before the reader went on either. Everything else that is queued wakes
+// the writer at once.
 type line struct {
 	head     atomic.Pointer[node] // the newest
 	sleeping atomic.Bool
@@ -31,37 +31,29 @@ type line struct {
 	// crowd says that the last write held the frames of several goroutines, so
 	// that the next is worth a moment's wait.
 	crowd atomic.Bool
-	_     [44]byte
-	wake  chan struct{}
-
-	openBatch
+	// closed counts the nodes that were pushed whole. A frame may join the open
+	// batch only while none came since that was pushed.
+	closed atomic.Uint32
+	open   openBatch
+	wake   chan struct{}
 }
 
 func newLine() *line { return &line{wake: make(chan struct{}, 1)} }
 
+// urgency says how soon the writer must hear of a frame.
+type urgency uint8
+
+const (
+	atOnce  urgency = iota // wake it
+	ofCall                 // a call: the cork holds it
+	waiting                // a call of a goroutine that goes on to wait: it can let others run
+)
+
 // push hands n to the writer. Nodes pushed by one goroutine keep their order.
-func (l *line) push(n *node) {
+func (l *line) push(n *node, u urgency) {
 	l.add(n)
-	l.poke()
-}
-
-// pushWaiting is push by a goroutine that goes on to wait for an answer.
-func (l *line) pushWaiting(n *node) {
-	l.add(n)
-	l.pokeWaiting()
-}
-
-// pokeWaiting is poke by a goroutine that goes on to wait for an answer.
-func (l *line) pokeWaiting() {
-	if l.corked.Load() || !l.sleeping.Load() || !l.sleeping.CompareAndSwap(true, false) {
-		return
-	}
-	if l.crowd.Load() {
-		// Let others queue that are ready to. The writer cannot do that as well: it
-		// wakes on a processor of its own, which has nobody else to run.
-		runtime.Gosched()
-	}
-	l.wake <- struct{}{}
+	l.closed.Add(1)
+	l.tell(u)
 }
 
 func (l *line) add(n *node) {
@@ -73,12 +65,21 @@ func (l *line) add(n *node) {
 	}
 }
 
-// poke wakes the writer if it sleeps.
-func (l *line) poke() {
-	if l.sleeping.Load() && l.sleeping.CompareAndSwap(true, false) {
-		l.wake <- struct{}{}
+// tell wakes the writer if it sleeps and the frame is to go out now.
+func (l *line) tell(u urgency) {
+	if u != atOnce && l.corked.Load() || !l.sleeping.Load() || !l.sleeping.CompareAndSwap(true, false) {
+		return
 	}
+	if u == waiting && l.crowd.Load() {
+		// Let others queue that are ready to. The writer cannot do that as well: it
+		// wakes on a processor of its own, which has nobody else to run.
+		runtime.Gosched()
+	}
+	l.wake <- struct{}{}
 }
+
+// poke wakes the writer if it sleeps.
+func (l *line) poke() { l.tell(atOnce) }
 
 // cork makes the calls that follow wait for uncork or nudge. Only the reader
 // calls these three.
@@ -100,7 +101,7 @@ func (l *line) nudge() {
 // take gives everything that was pushed, oldest first. Only the writer calls
 // it.
 func (l *line) take() *node {
-	if l.head.Load() == nil {
+	if l.empty() {
 		return nil
 	}
 	newest := l.head.Swap(nil)
@@ -124,4 +125,4 @@ func (l *line) awake() {
 	}
 }
 
-func (l *line) empty() bool { return l.head.Load() == nil && !l.joined.Load() }
+func (l *line) empty() bool { return l.head.Load() == nil }

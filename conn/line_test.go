@@ -35,7 +35,7 @@ func TestLineKeepsTheOrderOfEachPusher(t *testing.T) {
 	for p := range pushers {
 		wg.Go(func() {
 			for i := range each {
-				l.push(&node{call: int64(p*each + i)})
+				l.push(&node{call: int64(p*each + i)}, atOnce)
 			}
 		})
 	}
@@ -53,8 +53,8 @@ func TestLineKeepsTheOrderOfEachPusher(t *testing.T) {
 func TestLineWakesOncePerSleep(t *testing.T) {
 	l := newLine()
 	l.sleep()
-	l.push(&node{call: 1})
-	l.push(&node{call: 2})
+	l.push(&node{call: 1}, atOnce)
+	l.push(&node{call: 2}, atOnce)
 	l.poke()
 	require.Len(t, l.wake, 1)
 	<-l.wake
@@ -76,7 +76,7 @@ func TestLineCorkHoldsWaitingCallsBackOnly(t *testing.T) {
 	l := newLine()
 	l.cork()
 	l.sleep()
-	l.pushWaiting(&node{call: 1})
+	l.push(&node{call: 1}, waiting)
 	require.Empty(t, l.wake)
 	l.nudge()
 	require.Len(t, l.wake, 1)
@@ -86,20 +86,20 @@ func TestLineCorkHoldsWaitingCallsBackOnly(t *testing.T) {
 	l.sleep()
 	l.nudge()
 	require.Empty(t, l.wake, "there is nothing to do")
-	l.pushWaiting(&node{call: 2})
-	l.push(&node{call: 3})
+	l.push(&node{call: 2}, ofCall)
+	l.push(&node{call: 3}, atOnce)
 	require.Len(t, l.wake, 1, "other frames do not wait")
 	<-l.wake
 	require.EqualValues(t, 2, l.take().call)
 
 	l.sleep()
-	l.pushWaiting(&node{call: 4})
+	l.push(&node{call: 4}, waiting)
 	l.uncork()
 	require.Len(t, l.wake, 1)
 	<-l.wake
 	l.take()
 	l.sleep()
-	l.pushWaiting(&node{call: 5})
+	l.push(&node{call: 5}, ofCall)
 	require.Len(t, l.wake, 1)
 }
 
@@ -115,7 +115,7 @@ func TestLineUncorkNeverLosesAWakeUp(t *testing.T) {
 	go func() {
 		defer close(over)
 		for n := range calls {
-			l.pushWaiting(&node{call: int64(n)})
+			l.push(&node{call: int64(n)}, waiting)
 		}
 	}()
 	for running := true; running; {

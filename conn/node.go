@@ -24,10 +24,12 @@ type node struct {
 	charge int
 	// frames is how many frames buf holds that belong to no call.
 	frames int
-	// flushed is closed when all that was queued before the node was written; the
-	// writer has seen the node once before when again is set.
+	// open says that frames may have joined since the node was pushed; see
+	// openBatch.
+	open bool
+	// flushed is closed when all that was queued before the node was written, or
+	// will never be.
 	flushed chan struct{}
-	again   bool
 }
 
 // mark ends one frame of a batch: buf up to end, of this call.

@@ -36,20 +36,31 @@ func (c *Conn) TryNotify(method string, params []byte) error {
 }
 
 func (c *Conn) pushNotification(method string, params []byte, need int) error {
-	n := takeNode(need)
-	n.charge = need
-	n.frames = 1
-	n.buf = c.o.Framer.Open(n.buf)
-	n.buf = codec.AppendNotification(n.buf, method, params)
-	buf, err := c.o.Framer.Seal(n.buf, 0)
-	if err != nil {
-		putNode(n)
-		c.room.release(need)
-		return unsent(method, err)
+	n := c.tryOpen(need)
+	joins := n != nil
+	if !joins {
+		n = takeNode(need)
 	}
-	n.buf = buf
-	c.line.push(n)
-	return nil
+	start := len(n.buf)
+	buf := c.o.Framer.Open(n.buf)
+	buf = codec.AppendNotification(buf, method, params)
+	buf, err := c.o.Framer.Seal(buf, start)
+	switch {
+	case err == nil && joins:
+		n.buf = buf
+		c.line.join(noCall, need, atOnce)
+		return nil
+	case err == nil:
+		n.buf, n.charge, n.frames = buf, need, 1
+		c.line.push(n, atOnce)
+		return nil
+	case joins:
+		c.line.leave()
+	default:
+		putNode(n)
+	}
+	c.room.release(need)
+	return unsent(method, err)
 }
 
 // Flush waits until everything that was queued before it has been written to
@@ -58,7 +69,7 @@ func (c *Conn) Flush(ctx context.Context) error {
 	n := takeNode(0)
 	n.flushed = make(chan struct{})
 	flushed := n.flushed
-	c.line.push(n)
+	c.line.push(n, atOnce)
 	select {
 	case <-flushed:
 		return nil

@@ -23,16 +23,13 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.buf.Write(p)
 }
 
-func (r *recorder) holds(text string) bool {
+// take gives what was written since.
+func (r *recorder) take() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return bytes.Contains(r.buf.Bytes(), []byte(text))
-}
-
-func (r *recorder) reset() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	text := r.buf.String()
 	r.buf.Reset()
+	return text
 }
 
 // writing starts a writer of which every call is pending.
@@ -50,26 +47,55 @@ func writing(t *testing.T) (*line, *recorder) {
 	return l, r
 }
 
-// enter sends text as a waiting caller does.
-func enter(l *line, text string) {
-	n := l.tryOpen(len(text))
-	if n == nil {
-		n = takeNode(len(text))
-		n.buf, n.call = append(n.buf, text...), 1
-		l.pushWaiting(n)
-		return
+// queue sends text: by joining if it can and may, else as a node.
+func queue(l *line, text string, join bool) {
+	if join {
+		if n := l.tryOpen(len(text)); n != nil {
+			n.buf = append(n.buf, text...)
+			l.join(1, 0, ofCall)
+			return
+		}
 	}
-	n.buf = append(n.buf, text...)
-	l.join(1, 0)
-	l.pokeWaiting()
+	n := takeNode(len(text))
+	n.buf, n.call = append(n.buf, text...), 1
+	l.push(n, ofCall)
 }
 
 func flush(l *line) {
 	n := takeNode(0)
 	n.flushed = make(chan struct{})
 	done := n.flushed
-	l.push(n)
+	l.push(n, atOnce)
 	<-done
+}
+
+func TestOpenBatchKeepsTheOrderOfEachSender(t *testing.T) {
+	const senders, each = 4, 3000
+	l, r := writing(t)
+	var text bytes.Buffer
+	var wg sync.WaitGroup
+	for s := range senders {
+		wg.Go(func() {
+			for i := range each {
+				queue(l, fmt.Sprintf("%d:%d\n", s, i), (i+s)%3 != 0)
+				if i%64 == 0 {
+					flush(l)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	flush(l)
+	text.WriteString(r.take())
+	var next [senders]int
+	for range senders * each {
+		var s, i int
+		_, err := fmt.Fscanf(&text, "%d:%d\n", &s, &i)
+		require.NoError(t, err)
+		require.Equal(t, next[s], i)
+		next[s]++
+	}
+	require.Zero(t, text.Len())
 }
 
 func TestFlushCoversTheOpenBatch(t *testing.T) {
@@ -84,7 +110,7 @@ func TestFlushCoversTheOpenBatch(t *testing.T) {
 					return
 				default:
 					for range 16 {
-						enter(l, "x")
+						queue(l, "x", true)
 					}
 					flush(l) // so that the queue stays short
 				}
@@ -93,39 +119,40 @@ func TestFlushCoversTheOpenBatch(t *testing.T) {
 	}
 	for i := range 2000 {
 		text := fmt.Sprintf("<%d>", i)
-		enter(l, text)
+		queue(l, text, true)
 		flush(l)
-		require.True(t, r.holds(text), text)
-		r.reset()
+		require.Contains(t, r.take(), text)
 	}
 	close(stop)
 	noise.Wait()
 }
 
-func TestFlushOfNothingReturns(t *testing.T) {
-	l, _ := writing(t)
-	for range 100 {
-		flush(l)
-	}
-}
-
 func TestOpenBatchTurnsAwayWhatDoesNotFit(t *testing.T) {
-	var o openBatch
-	require.Nil(t, o.tryOpen(openFrame+1))
-	n := o.tryOpen(openFrame)
+	l := newLine()
+	require.Nil(t, l.tryOpen(openFrame+1))
+	n := l.tryOpen(openFrame)
 	require.NotNil(t, n)
-	require.Nil(t, o.tryOpen(1), "it is taken")
-	o.leave()
-	require.Nil(t, o.takeOpen(), "nothing joined")
+	require.Nil(t, l.tryOpen(1), "it is taken")
+	l.leave()
+	require.True(t, l.empty(), "nothing joined")
 	for len(n.buf)+openFrame <= openBytes {
-		n = o.tryOpen(openFrame)
+		require.Same(t, n, l.tryOpen(openFrame))
 		n.buf = append(n.buf, make([]byte, openFrame)...)
-		o.join(7, 3)
+		l.join(7, 3, atOnce)
 	}
-	require.Nil(t, o.tryOpen(openFrame), "it is full")
-	taken := o.takeOpen()
+	other := l.tryOpen(openFrame)
+	require.NotSame(t, n, other, "the first is full")
+	other.buf = append(other.buf, 'x')
+	l.join(8, 0, atOnce)
+	require.Same(t, other, l.tryOpen(1))
+	l.leave()
+	l.push(&node{}, atOnce)
+	require.NotSame(t, other, l.tryOpen(1), "a node stands behind it")
+	l.leave()
+
+	taken := l.take()
+	require.Same(t, n, taken)
 	require.Len(t, taken.marks, openBytes/openFrame)
 	require.Equal(t, 3*openBytes/openFrame, taken.charge)
-	require.Nil(t, o.takeOpen())
-	require.NotNil(t, o.tryOpen(1))
+	require.Same(t, other, taken.next)
 }

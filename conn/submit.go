@@ -124,6 +124,6 @@ func (c *Conn) submit(ctx context.Context, group []Request, need int) (accepted 
 		c.room.release(need)
 		return accepted, err
 	}
-	c.line.push(n)
+	c.line.push(n, atOnce)
 	return accepted, err
 }

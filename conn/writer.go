@@ -36,7 +36,6 @@ type writer struct {
 
 	batch   []byte
 	rest    *node // taken from the line, not yet gathered
-	again   *node // Flush's nodes that have come round once
 	charge  int   // what the batch holds of room
 	frames  uint64
 	skipped uint64
@@ -54,7 +53,9 @@ type writerCounts struct {
 func (w *writer) run() error {
 	defer w.abandon()
 	for {
-		w.refill()
+		if w.rest == nil {
+			w.rest = w.line.take()
+		}
 		if w.rest == nil && !w.cancels.any() {
 			if !w.wait() {
 				return nil
@@ -73,7 +74,7 @@ func (w *writer) run() error {
 // wait sleeps until there is something to write; false says quit.
 func (w *writer) wait() bool {
 	w.line.sleep()
-	if !w.line.empty() || w.cancels.any() || w.again != nil {
+	if !w.line.empty() || w.cancels.any() {
 		w.line.awake()
 		return true
 	}
@@ -96,7 +97,7 @@ func (w *writer) fill() error {
 	for before := uint64(0); w.rest == nil && w.frames > 1 && w.frames > before && len(w.batch) < batchBytes; {
 		before = w.frames
 		runtime.Gosched()
-		w.refill()
+		w.rest = w.line.take()
 		if err := w.gather(); err != nil {
 			return err
 		}
@@ -108,42 +109,13 @@ func (w *writer) fill() error {
 	return nil
 }
 
-// refill takes what was queued once everything taken before is gathered: first
-// the open batch, then the nodes, which are written before it.
-//
-// I8: what one goroutine sends keeps its order. What it queued before it joined
-// the open batch is in the line when the open batch is taken, so it is taken
-// with it, and written first. What it queues after it left the open batch comes
-// after the end of that call, whose frame was either taken before or is not
-// written at all.
-//
-// A Flush goes round once more: what had joined the open batch before it may be
-// taken a round later than it.
-func (w *writer) refill() {
-	if w.rest != nil {
-		return
-	}
-	open := w.line.takeOpen()
-	end := &w.rest
-	for *end = w.line.take(); *end != nil; {
-		end = &(*end).next
-	}
-	if open != nil {
-		*end = open
-		end = &open.next
-	}
-	*end, w.again = w.again, nil
-}
-
 // gather moves nodes from rest into the batch until it is full.
 func (w *writer) gather() error {
 	for w.rest != nil && len(w.batch) < batchBytes {
 		n := w.rest
 		w.rest, n.next = n.next, nil
-		if n.flushed != nil && !n.again {
-			n.again, n.next = true, w.again
-			w.again = n
-			continue
+		if n.open {
+			w.line.closeOpen(n)
 		}
 		whole := w.admit(n)
 		w.charge += n.charge
@@ -184,7 +156,7 @@ func (w *writer) admitBatch(n *node) bool {
 	from, upto := 0, 0 // the frames that stand ready to be copied in one go
 	whole := true
 	for _, m := range n.marks {
-		if w.dispatch(codec.IntID(m.call)) {
+		if m.call == noCall || w.dispatch(codec.IntID(m.call)) {
 			w.frames++
 			upto = m.end
 			continue
@@ -264,5 +236,5 @@ func (w *writer) announce() {
 // abandon ends the writer. Who waits in Flush also watches the connection's
 // end, so nothing needs to be told.
 func (w *writer) abandon() {
-	w.batch, w.rest, w.again, w.flushed = nil, nil, nil, nil
+	w.batch, w.rest, w.flushed = nil, nil, nil
 }
