@@ -236,50 +236,57 @@ func callbackTraffic(c *conn.Conn, params []byte) traffic {
 	}
 }
 
-// batchTraffic counts what callbacks got and submits as many again, in one batch.
+// batchTraffic keeps a few batches in flight: the callback of the last answer to
+// a batch submits it again.
 func batchTraffic(c *conn.Conn, params []byte) traffic {
+	const batches = 4
 	ctx := context.Background()
 	return func(inFlight int, stop *atomic.Bool) (int64, error) {
 		var (
-			ended  atomic.Int64 // since the last batch
+			calls  atomic.Int64
 			failed atomic.Pointer[error]
-			wake   = make(chan struct{}, 1)
+			wg     sync.WaitGroup
 		)
-		request := conn.Request{
-			Method: echoMethod, Params: params, Options: conn.CallOptions{Timeout: timeout},
-			Notify: func(out conn.Outcome) {
+		fail := func(err error) {
+			why := err // escapes only here
+			failed.Store(&why)
+		}
+		for range batches {
+			requests := make([]conn.Request, max(1, inFlight/batches))
+			open := len(requests) // touched by Submit's caller, then by callbacks, which are one goroutine's
+			notify := func(out conn.Outcome) {
 				if out.Err != nil {
-					why := out.Err
-					failed.Store(&why)
+					fail(out.Err)
 				}
-				if ended.Add(1) == 1 {
-					wake <- struct{}{}
+				if open--; open > 0 {
+					return
 				}
-			},
-		}
-		requests := make([]conn.Request, inFlight)
-		for i := range requests {
-			requests[i] = request
-		}
-		total, open, more := int64(0), int64(0), int64(inFlight)
-		for {
-			if more > 0 && !stop.Load() {
-				n, err := c.Submit(ctx, requests[:more])
-				if err != nil {
-					return 0, err
+				calls.Add(int64(len(requests)))
+				open = len(requests)
+				if stop.Load() || failed.Load() != nil {
+					wg.Done()
+					return
 				}
-				open += int64(n)
+				if _, err := c.Submit(ctx, requests); err != nil {
+					fail(err)
+					wg.Done()
+				}
 			}
-			if open == 0 {
-				break
+			for i := range requests {
+				requests[i] = conn.Request{
+					Method: echoMethod, Params: params, Notify: notify,
+					Options: conn.CallOptions{Timeout: timeout, NoWait: true},
+				}
 			}
-			<-wake
-			more = ended.Swap(0)
-			total, open = total+more, open-more
+			wg.Add(1)
+			if _, err := c.Submit(ctx, requests); err != nil {
+				return 0, err
+			}
 		}
+		wg.Wait()
 		if err := failed.Load(); err != nil {
 			return 0, *err
 		}
-		return total, nil
+		return calls.Load(), nil
 	}
 }
