@@ -149,20 +149,8 @@ func (e *Engine[T]) find(id codec.ID) (*slot[T], ref, bool) {
 // findMinted is find for minted ids.
 func (e *Engine[T]) findMinted(id codec.ID) (*slot[T], ref) {
 	n, ok := id.Int()
-	r := ref(n)
-	if !ok || r > refMax {
-		return nil, 0
+	if r := ref(n); ok && r <= refMax {
+		return e.table.slot(r.index()), r
 	}
-	d := e.table.dir.Load()
-	chunk := int(r.index() >> chunkBits)
-	if chunk >= len(d.slots) {
-		return nil, r
-	}
-	// Whoever ends a call will be followed by one who begins another on its slot and
-	// writes its details. This load is not used: it only has their cache line on its
-	// way while the slot's own is awaited, and past the cache that is half the wait.
-	if values := d.details[chunk].Load(); values != nil {
-		values[r.index()%chunkSize].limits.Load()
-	}
-	return &d.slots[chunk][r.index()%chunkSize], r
+	return nil, 0
 }
