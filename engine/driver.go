@@ -20,10 +20,12 @@ import (
 type driver[T any] struct {
 	e *Engine[T]
 
+	wake   atomicWake // when the driver will run
+	_      [64]byte
 	staged atomic.Uint32 // top of the list of staged slots, plus one
-	wake   atomicWake    // when the driver will run
-	busy   atomic.Bool   // held by the goroutine that runs it
-	again  atomic.Bool   // a run was asked for
+	_      [64]byte
+	busy   atomic.Bool // held by the goroutine that runs it
+	again  atomic.Bool // a run was asked for
 
 	runs, visits, stagedTotal, expired atomic.Uint64
 

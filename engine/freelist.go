@@ -30,6 +30,8 @@ type freelist[T any] struct {
 	slotsMax uint32
 	genMax   uint32
 
+	_ [64]byte // what is above is only read
+
 	turn atomic.Uint32
 	// fresh is the first slot that was never handed out; retired counts those
 	// whose generations are spent, which the bound makes up for.
