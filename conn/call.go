@@ -61,18 +61,27 @@ type CallOptions struct {
 // ErrCancelled or ErrClosed, or with ErrFull, ErrTooLarge or ErrInvalidAnswer.
 // [Sent] tells whether the request may have reached the peer.
 func (c *Conn) Call(ctx context.Context, method string, params []byte, o CallOptions) ([]byte, error) {
-	need, err := c.need(ctx, method, params)
+	if c.wantsFeed(&o) {
+		return c.callFed(ctx, method, params, &o)
+	}
+	call, err := c.ask(ctx, method, params, &o, nil)
 	if err != nil {
 		return nil, err
 	}
+	return call.Wait(ctx)
+}
+
+// ask registers a call that will be waited for, and queues its request. It is
+// apart from Call so that its frame is gone from the stack while Call waits:
+// ten thousand waiting goroutines do not fit the caches.
+func (c *Conn) ask(ctx context.Context, method string, params []byte, o *CallOptions, f *feed) (engine.Call[[]byte], error) {
+	need, err := c.need(ctx, method, params)
+	if err != nil {
+		return engine.Call[[]byte]{}, err
+	}
 	held := o.NoWait
 	if held && !c.room.try(need) {
-		return nil, unsent(method, ErrFull)
-	}
-	var f *feed
-	if c.wantsFeed(&o) {
-		f = c.newFeed(&o, nil)
-		f.signal = make(chan struct{}, 1)
+		return engine.Call[[]byte]{}, unsent(method, ErrFull)
 	}
 	call, err := c.engine.Begin(ctx, engine.CallOptions[[]byte]{
 		Method: method, Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, NoWait: o.NoWait,
@@ -81,21 +90,29 @@ func (c *Conn) Call(ctx context.Context, method string, params []byte, o CallOpt
 		if held {
 			c.room.release(need)
 		}
-		return nil, err
+		return call, err
 	}
 	id := call.ID()
 	if f != nil {
 		c.feeds.add(id, f)
 	}
 	if held || c.room.try(need) || c.waitRoom(need, ctx, call.Done()) == nil {
-		if err := c.send(id, method, params, &o, need, waiting); err != nil {
+		if err := c.send(id, method, params, o, need, waiting); err != nil {
 			call.Cancel(err)
 		}
 	}
-	if f != nil {
-		return c.await(ctx, call, f)
+	return call, nil
+}
+
+// callFed is Call of a call that hears more than its answer.
+func (c *Conn) callFed(ctx context.Context, method string, params []byte, o *CallOptions) ([]byte, error) {
+	f := c.newFeed(o, nil)
+	f.signal = make(chan struct{}, 1)
+	call, err := c.ask(ctx, method, params, o, f)
+	if err != nil {
+		return nil, err
 	}
-	return call.Wait(ctx)
+	return c.await(ctx, call, f)
 }
 
 // await waits for a call with a feed, which it delivers meanwhile.
