@@ -78,8 +78,22 @@ func (e *Engine[T]) handOver(s *slot[T], r ref, w word, v T) bool {
 	notify := s.notify
 	s.notify = nil
 	st, entered := e.putBackAndEnter(tk, head, s, r)
-	e.deliver(st, entered, notify, &Outcome[T]{ID: r.minted(), Value: v, Status: Resolved})
+	if !entered {
+		e.deliver(st, false, notify, &Outcome[T]{ID: r.minted(), Value: v, Status: Resolved})
+		return true
+	}
+	e.runResolved(st, notify, r, v)
+	if st.late.waiting.Load() != 0 {
+		e.catchUp(st)
+	}
 	return true
+}
+
+// runResolved is run for a result. The outcome is made where it is passed on: to
+// make it here and copy it costs a stall.
+func (e *Engine[T]) runResolved(st *stripe[T], notify func(Outcome[T]), r ref, v T) {
+	defer e.leave(st)
+	notify(Outcome[T]{ID: r.minted(), Value: v, Status: Resolved})
 }
 
 // resolve finishes what a claim that found w has begun: a result came. The call is
