@@ -16,7 +16,7 @@ const nearTicks = 1 << 30
 // ticker turns nanoseconds of the engine's time into ticks, by one
 // multiplication instead of a division. It may round a moment that lies within a
 // part in 2^64 of a boundary up, which is harmless: the one rule that makes
-// expiry never early (I3) is that after is monotonic, whatever its exact value.
+// expiry never early (I3) is that count is monotonic, whatever its exact value.
 type ticker struct {
 	mul    uint64     // 2^64 / length, rounded up
 	length int64      // nanoseconds

@@ -14,7 +14,7 @@ import (
 // A slot is in the wheel at most once, and stays there when its call settles. The
 // next call of the slot uses that residency if its deadline is not nearer: so in
 // steady state neither arming nor cancelling touches the wheel, and the wheel's
-// memory follows the peak in flight, not calls times timeout (I3). When the wheel
+// memory follows the peak in flight, not calls times timeout (I5). When the wheel
 // gets to a resident, the driver asks the slot's word: due, so expire it; pending
 // until later, so move it; free, so drop it.
 type driver[T any] struct {

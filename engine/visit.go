@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/correlator-go/correlator/internal/invariants"
 	"github.com/correlator-go/correlator/wheel"
 )
 
@@ -64,6 +65,10 @@ func (d *driver[T]) expire(s *slot[T], i uint32, w word) (next wheel.Tick, retry
 		return noTick, true
 	}
 	s.unanswered.Store(w.gen())
+	if invariants.Enabled && deadline == DeadlineTotal {
+		late := e.now() - s.start - max(details.budget, -details.budget)
+		invariants.Check(late >= 0, "I3: call %x expired %d ns early", makeRef(w.gen(), i), -late)
+	}
 	if deadline == DeadlineTotal && details.budget < 0 {
 		deadline = DeadlineContext
 	}
