@@ -39,8 +39,13 @@ func quick(frame []byte) (id, method, params []byte, ok bool) {
 		return id, method, nil, true
 	}
 	rest, ok = bytes.CutPrefix(rest, quickParams)
-	if last := len(rest) - 2; ok && last > 0 && (rest[0] == '{' && rest[last] == '}' || rest[0] == '[' && rest[last] == ']') && rest[last+1] == '}' {
+	if last := len(rest) - 2; ok && last > 0 && encloses(rest[0], rest[last]) && rest[last+1] == '}' {
 		return id, method, rest[:last+1], true
 	}
 	return nil, nil, nil, false
+}
+
+// encloses reports whether an object, an array or a string may begin and end so.
+func encloses(first, last byte) bool {
+	return first == '{' && last == '}' || first == '[' && last == ']' || first == '"' && last == '"'
 }

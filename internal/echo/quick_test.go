@@ -14,6 +14,7 @@ func TestQuickFindsWhatAScanFinds(t *testing.T) {
 		`{"jsonrpc":"2.0","id":-12,"method":"","params":{}}`,
 		`{"jsonrpc":"2.0","id":4503599627370495,"method":"a/b","params":{"a":[1,2,{"b":"}"}]}}`,
 		`{"jsonrpc":"2.0","id":0,"method":"x","params":[1,"]"]}`,
+		`{"jsonrpc":"2.0","id":0,"method":"x","params":"a }"}`, `{"jsonrpc":"2.0","id":0,"method":"x","params":""}`,
 	} {
 		id, method, params, ok := quick([]byte(frame))
 		require.True(t, ok, frame)
@@ -32,6 +33,7 @@ func TestQuickLeavesTheRestToAScan(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1, "method":"x"}`, `{"jsonrpc":"2.0","id":1,"method":"\u0078"}`, `{"jsonrpc":"2.0","id":1,"method":"x\"}`,
 		`{"jsonrpc":"2.0","id":1,"method":"x`, `{"jsonrpc":"2.0","id":1,"method":"x","params":`, `{"jsonrpc":"2.0","id":1,"method":"x","params":}`,
 		`{"jsonrpc":"2.0","id":1,"method":"x","params":{}`, `{"jsonrpc":"2.0","id":1,"method":"x","params":null}`,
+		`{"jsonrpc":"2.0","id":1,"method":"x","params":"}`, `{"jsonrpc":"2.0","id":1,"method":"x","params":"]}`,
 		`{"jsonrpc":"2.0","id":1,"method":"x","params":{},"y":1}`, `{"jsonrpc":"2.0","id":1,"method":"x","params":[}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
 	} {
 		_, _, _, ok := quick([]byte(frame))
