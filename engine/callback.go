@@ -7,8 +7,12 @@ import (
 )
 
 // depthMax bounds how deep callbacks nest when they settle calls that have
-// callbacks: what would go deeper is put off until one of them returns. It is
-// counted per stripe, so calls of other goroutines may be counted in.
+// callbacks: what would go deeper is put off until one of them returns. It bounds
+// the callbacks that run at one time on one stripe, which is not quite the same.
+// Callbacks of other goroutines that settled on this stripe count too, so one may
+// be put off though it would not nest. And a goroutine that is moved to another P
+// on its way down counts on another stripe from there on: in all it may nest as deep
+// as depthMax times the number of stripes, which is twice GOMAXPROCS less one.
 const depthMax = 100
 
 const _ = uint(1<<(tagShift-depthShift) - 1 - depthMax)
@@ -45,16 +49,12 @@ func (st *stripe[T]) enter() bool {
 func (e *Engine[T]) deliver(st *stripe[T], entered bool, notify func(Outcome[T]), o *Outcome[T]) {
 	if entered {
 		e.run(st, notify, o)
-		if st.late.waiting.Load() == 0 {
-			return
-		}
-	} else {
-		st.late.add(notification[T]{notify, *o})
-		if depthOf(st.head.Load()) != 0 {
-			return
-		}
+		return
 	}
-	e.catchUp(st)
+	st.late.add(notification[T]{notify, *o})
+	if depthOf(st.head.Load()) == 0 {
+		e.catchUp(st)
+	}
 }
 
 func (l *lateCallbacks[T]) add(n notification[T]) {
@@ -77,16 +77,24 @@ func (l *lateCallbacks[T]) next() (n notification[T], ok bool) {
 	return n, true
 }
 
-// catchUp runs what was put off, first come first run.
+// catchUp runs what was put off, first come first run. When one of them ends its
+// goroutine another one goes on: this one has frames to leave, as many as there
+// were callbacks that did the same.
 func (e *Engine[T]) catchUp(st *stripe[T]) {
-	for st.late.waiting.Load() != 0 && st.enter() {
-		n, ok := st.late.next()
-		if !ok {
-			st.leave()
-			continue
+	through := false
+	defer func() {
+		if !through {
+			go e.catchUp(st)
 		}
-		e.run(st, n.notify, &n.outcome)
+	}()
+	for st.late.waiting.Load() != 0 && st.enter() {
+		if n, ok := st.late.next(); ok {
+			e.runLate(st, n.notify, &n.outcome)
+		} else {
+			st.leave()
+		}
 	}
+	through = true
 }
 
 // run calls a function of the user, survives it and leaves, whether it returns,
@@ -99,9 +107,29 @@ func (e *Engine[T]) run(st *stripe[T], notify func(Outcome[T]), o *Outcome[T]) {
 func (e *Engine[T]) leave(st *stripe[T]) {
 	v := recover()
 	st.leave()
+	if v != nil || st.late.waiting.Load() != 0 {
+		e.left(st, v)
+	}
+}
+
+// left does what there may be to do when a callback has left.
+func (e *Engine[T]) left(st *stripe[T], v any) {
+	defer e.catchUp(st)
 	if v != nil {
 		e.survived(v)
 	}
+}
+
+// runLate is run for catchUp, which goes on by itself.
+func (e *Engine[T]) runLate(st *stripe[T], notify func(Outcome[T]), o *Outcome[T]) {
+	defer func() {
+		v := recover()
+		st.leave()
+		if v != nil {
+			e.survived(v)
+		}
+	}()
+	notify(*o)
 }
 
 func (st *stripe[T]) leave() { st.head.Add(^uint64(depthOne - 1)) }
@@ -111,7 +139,13 @@ func (st *stripe[T]) leave() { st.head.Add(^uint64(depthOne - 1)) }
 func (e *Engine[T]) survived(v any) {
 	e.count(countPanics)
 	if e.onPanic != nil {
-		e.onPanic(v, debug.Stack())
+		stack := debug.Stack()
+		defer func() {
+			if recover() != nil {
+				e.count(countPanics)
+			}
+		}()
+		e.onPanic(v, stack)
 	}
 }
 

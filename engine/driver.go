@@ -31,9 +31,10 @@ type driver[T any] struct {
 
 	// The holder of busy owns these.
 	wheel   *wheel.Wheel
-	taken   uint32 // what is left of a list that was taken, plus one
-	entries int    // for which the wheel has room
-	due     []uint32
+	taken   uint32                       // what is left of a list that was taken, plus one
+	entries int                          // for which the wheel has room
+	due     []uint32                     // slots that came out of the wheel,
+	visited int                          // and how many of them were visited
 	endings [DeadlineContext + 1]*ending // of this run
 
 	mu      sync.Mutex // protects the timer, and wake while the driver does not run
@@ -113,12 +114,14 @@ func (d *driver[T]) run() {
 	for d.again.Load() && d.busy.CompareAndSwap(false, true) {
 		d.again.Store(false)
 		d.turn()
-		d.busy.Store(false)
 	}
 }
 
-// turn is one bounded run.
+// turn is one bounded run; it gives busy back. It is prepared for a function of the
+// user that ends its goroutine: then the timer runs the next turn at once, and that
+// begins with the slots that this one did not come to.
 func (d *driver[T]) turn() {
+	defer d.busy.Store(false)
 	d.runs.Add(1)
 	// From here until wake is stored again, whoever stages leaves it at that.
 	d.mu.Lock()
@@ -138,14 +141,21 @@ func (d *driver[T]) turn() {
 		// for however long there was nothing to do: place nothing against its old time.
 		d.wheel.Advance(now, nil)
 	}
+	more := true
+	defer func() {
+		clear(d.endings[:])
+		d.rewind(now, more)
+		if more {
+			return
+		}
+		// What was staged before wake was stored is on the list now.
+		if placed, left := d.drain(); placed {
+			d.rewind(now, left)
+		}
+	}()
+	d.visitDue(now) // before any of them can be placed again
 	_, left := d.drain()
-	more := d.advance(now) || left
-	clear(d.endings[:])
-	d.rewind(now, more)
-	// What was staged before wake was stored is on the list now.
-	if placed, left := d.drain(); placed && !more {
-		d.rewind(now, left)
-	}
+	more = d.advance(now) || left
 }
 
 // advance brings the wheel to now and visits what comes out; true when it left
@@ -153,19 +163,27 @@ func (d *driver[T]) turn() {
 func (d *driver[T]) advance(now wheel.Tick) (more bool) {
 	for visits := 0; visits < visitsMax; visits += dueMax {
 		d.due, more = d.wheel.Advance(now, d.due[:0])
+		d.visited = 0
+		d.visits.Add(uint64(len(d.due)))
 		// The slots lie far apart: ask for all of them before waiting for the first.
 		for _, i := range d.due {
 			d.e.table.slot(i).load()
 		}
-		for _, i := range d.due {
-			d.visit(d.e.table.slot(i), i, now)
-		}
-		d.visits.Add(uint64(len(d.due)))
+		d.visitDue(now)
 		if !more {
 			return false
 		}
 	}
 	return more
+}
+
+// visitDue visits the slots that came out of the wheel. One whose visit does not
+// return is visited again: its outcome may be left lying.
+func (d *driver[T]) visitDue(now wheel.Tick) {
+	for ; d.visited < len(d.due); d.visited++ {
+		i := d.due[d.visited]
+		d.visit(d.e.table.slot(i), i, now)
+	}
 }
 
 // rewind winds the timer for what the wheel has to do next.

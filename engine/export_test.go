@@ -117,3 +117,9 @@ func GenOf(id codec.ID) uint32 {
 
 // Resting reports whether the driver is between two runs.
 func (e *Engine[T]) Resting() bool { return !e.driver.busy.Load() }
+
+// Parked reports whether a waiter sleeps on the call, or is about to.
+func (c Call[T]) Parked() bool {
+	w := c.e.table.slot(c.ref.index()).load()
+	return w.attendable(c.ref.gen()) && w.state()&parkedBit != 0
+}

@@ -8,7 +8,8 @@ var errFailed = errors.New("engine: failed without an error")
 // how many. With close the table is closed for good: the first error it was closed
 // with stays the stored failure, which later calls are born failed with. Without,
 // it stays open, and calls that callbacks register meanwhile are not failed: all
-// are claimed before the first is told of.
+// are claimed before the first has ended, and all but those with callbacks have
+// ended before the first is told of.
 //
 // A nil err stands for ErrClosed with close, else for an error without content.
 func (e *Engine[T]) FailAll(err error, close bool) int {
@@ -25,14 +26,53 @@ func (e *Engine[T]) FailAll(err error, close bool) int {
 		end.err = errFailed
 	}
 	quiet, others := e.claimAll(end)
-	e.countMany(countFailed, quiet+len(others))
-	for _, c := range others {
-		e.finish(e.table.slot(c.ref().index()), c.ref(), c.found(), end)
-	}
+	n := quiet + len(others)
+	e.countMany(countFailed, n)
 	if close {
 		e.driver.stop()
 	}
-	return quiet + len(others)
+	told, callbacks := e.concludeAll(others, end)
+	e.tellAll(told, callbacks, end)
+	return n
+}
+
+// concludeAll makes the outcomes of claimed calls visible, and returns what is to be
+// told to the observer, and the calls with callbacks. Nobody has been told of
+// anything before it is done: so who is told of one call finds no other still on its
+// way, and may wait for it.
+func (e *Engine[T]) concludeAll(others []claimed, end *ending) (told []Settlement, callbacks []claimed) {
+	callbacks = others[:0]
+	for _, c := range others {
+		if c.found() == callback {
+			callbacks = append(callbacks, c)
+			continue
+		}
+		t := e.conclude(e.table.slot(c.ref().index()), c.ref(), c.found(), end)
+		if e.observer != nil {
+			told = append(told, t)
+		}
+	}
+	return told, callbacks
+}
+
+// tellAll runs hooks and callbacks. When one of them ends its goroutine another one
+// goes on: this one has frames to leave, as many as there were that did the same.
+func (e *Engine[T]) tellAll(told []Settlement, callbacks []claimed, end *ending) {
+	defer func() {
+		if len(told)+len(callbacks) > 0 {
+			go e.tellAll(told, callbacks, end)
+		}
+	}()
+	for len(told) > 0 {
+		t := told[0]
+		told = told[1:]
+		e.observe(t)
+	}
+	for len(callbacks) > 0 {
+		r := callbacks[0].ref()
+		callbacks = callbacks[1:]
+		e.finishCallback(e.table.slot(r.index()), r, end)
+	}
 }
 
 // Close is FailAll(ErrClosed, true). It never fails, and a second Close does

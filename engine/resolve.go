@@ -83,9 +83,6 @@ func (e *Engine[T]) handOver(s *slot[T], r ref, w word, v T) bool {
 		return true
 	}
 	e.runResolved(st, notify, r, v)
-	if st.late.waiting.Load() != 0 {
-		e.catchUp(st)
-	}
 	return true
 }
 
@@ -100,11 +97,8 @@ func (e *Engine[T]) runResolved(st *stripe[T], notify func(Outcome[T]), r ref, v
 // out of the index.
 func (e *Engine[T]) resolve(s *slot[T], r ref, w word, id codec.ID, v T) {
 	if e.detach != nil && w.state() >= pending {
-		var err error
-		if v, err = e.detached(v); err != nil {
-			s.unanswered.Store(r.gen())
-			e.count(countFailed)
-			e.finish(s, r, w.state(), &ending{err: err, at: e.now(), status: Failed})
+		var ok bool
+		if v, ok = e.detached(s, r, w, v); !ok {
 			return
 		}
 	}
@@ -117,9 +111,7 @@ func (e *Engine[T]) resolve(s *slot[T], r ref, w word, id codec.ID, v T) {
 		notify := s.notify
 		s.notify = nil
 		st, entered := e.freeAndEnter(s, r)
-		e.observe(told)
-		e.deliver(st, entered, notify, &Outcome[T]{ID: id, Value: v, Status: Resolved})
-		return
+		defer e.deliver(st, entered, notify, &Outcome[T]{ID: id, Value: v, Status: Resolved})
 	case discarded:
 		e.freeSlot(s, r)
 	default:
@@ -130,16 +122,22 @@ func (e *Engine[T]) resolve(s *slot[T], r ref, w word, id codec.ID, v T) {
 }
 
 // detached runs Options.Detach, between claim and publish, while the call belongs
-// to this goroutine alone. If it panics the call fails, for a value that was only
-// lent may not be kept.
-func (e *Engine[T]) detached(v T) (_ T, err error) {
+// to this goroutine alone. If it does not return a value the call fails, for one
+// that was only lent may not be kept.
+func (e *Engine[T]) detached(s *slot[T], r ref, w word, v T) (_ T, ok bool) {
 	defer func() {
-		if p := recover(); p != nil {
-			e.survived(p)
-			err = errDetach
+		if ok {
+			return
 		}
+		p := recover() // nil when it ends this goroutine
+		s.unanswered.Store(r.gen())
+		e.count(countFailed)
+		if p != nil {
+			defer e.survived(p)
+		}
+		e.finish(s, r, w.state(), &ending{err: errDetach, at: e.now(), status: Failed})
 	}()
-	return e.detach(v), nil
+	return e.detach(v), true
 }
 
-var errDetach = errors.New("engine: Options.Detach panicked")
+var errDetach = errors.New("engine: Options.Detach did not return")

@@ -67,22 +67,36 @@ func (e *Engine[T]) settle(s *slot[T], r ref, end *ending) bool {
 // finish ends without a value the call that the caller has claimed. The caller has
 // counted it, and marked it unanswered right after the claim unless it was rejected.
 func (e *Engine[T]) finish(s *slot[T], r ref, found state, end *ending) {
-	told := e.tell(s, r, end)
-	switch found {
-	case callback:
-		notify := s.notify
-		s.notify = nil
-		o := Outcome[T]{ID: e.idOf(r), Err: e.errorOf(s, r, end), Status: end.status}
-		st, entered := e.freeAndEnter(s, r)
-		e.report(told, end)
-		e.deliver(st, entered, notify, &o)
+	if found == callback {
+		e.finishCallback(s, r, end)
 		return
-	case discarded:
-		e.freeSlot(s, r)
-	default:
-		*e.table.endingOf(r.index()) = end
-		e.publish(s, r, ended)
 	}
+	told := e.conclude(s, r, found, end)
+	e.report(told, end)
+}
+
+// conclude is finish for a call without a callback, but for the hooks: it runs no
+// user code.
+func (e *Engine[T]) conclude(s *slot[T], r ref, found state, end *ending) (told Settlement) {
+	told = e.tell(s, r, end)
+	if found == discarded {
+		e.freeSlot(s, r)
+		return told
+	}
+	*e.table.endingOf(r.index()) = end
+	e.publish(s, r, ended)
+	return told
+}
+
+// finishCallback is finish for a call with a callback, which has its turn also when
+// a hook ends this goroutine.
+func (e *Engine[T]) finishCallback(s *slot[T], r ref, end *ending) {
+	told := e.tell(s, r, end)
+	notify := s.notify
+	s.notify = nil
+	o := Outcome[T]{ID: e.idOf(r), Err: e.errorOf(s, r, end), Status: end.status}
+	st, entered := e.freeAndEnter(s, r)
+	defer e.deliver(st, entered, notify, &o)
 	e.report(told, end)
 }
 
@@ -99,12 +113,13 @@ func (e *Engine[T]) tell(s *slot[T], r ref, end *ending) (told Settlement) {
 	return told
 }
 
-// report runs the hooks for an ending without a value.
+// report runs the hooks for an ending without a value, the second also when the
+// first ends this goroutine.
 func (e *Engine[T]) report(told Settlement, end *ending) {
-	e.observe(told)
 	if e.onAbandon != nil && end.abandoned() {
-		e.abandon(Abandonment{told.ID, told.Method, told.Status, told.Sent})
+		defer e.abandon(Abandonment{told.ID, told.Method, told.Status, told.Sent})
 	}
+	e.observe(told)
 }
 
 // settlement describes the end of a call that the caller owns.
