@@ -34,6 +34,17 @@ func Stdio(o Options) (*Conn, error) {
 	return c, nil
 }
 
+// StdioStream is the stream that [Stdio] reads and writes, for who brings a
+// connection of another kind. Reads and writes that wait return when it is closed.
+// A process has one standard input: call it once.
+func StdioStream() (io.ReadWriteCloser, error) {
+	stream, err := newStdio(os.Stdin, os.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	return stream, nil
+}
+
 // stdio makes one stream of two files that may not support being closed while
 // they block: a terminal, or a pipe whose blocking mode other processes share.
 // So each direction has a goroutine that alone may be stuck; it goes with the
