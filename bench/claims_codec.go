@@ -122,12 +122,7 @@ func streamClaims() []claim.Claim {
 			series, err := pool(s)
 			return series.Compute(func(round map[string]claim.Values) float64 {
 				v := round[ourName]
-				cost := func(way string) float64 {
-					if way == "ours" {
-						return v[size+" ours"] - v[size+" ours, copy"]
-					}
-					return v[size+" "+way] - v[size+" copy"]
-				}
+				cost := func(way string) float64 { return v[size+" "+way] - v[size+" copy"] }
 				return cost(a) / cost(b)
 			}), err
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/valyala/bytebufferpool"
+
+	"github.com/correlator-go/correlator/internal/chunk"
 )
 
 // BenchmarkPool takes a buffer, fills it and gives it back, on as many goroutines
@@ -38,9 +40,9 @@ func BenchmarkPool(b *testing.B) {
 			})
 		}
 		run("chunks", func(size int) {
-			c := getChunk(size, math.MaxInt)
-			c.b[0], c.b[size-1] = 1, 1
-			c.release(c.generation)
+			c := chunk.Get(size, math.MaxInt)
+			c.B[0], c.B[size-1] = 1, 1
+			c.Release(c.Generation())
 		})
 		var one sync.Pool
 		run("sync.Pool", func(size int) {
@@ -72,8 +74,8 @@ func BenchmarkPool(b *testing.B) {
 func BenchmarkRetain(b *testing.B) {
 	for _, size := range []int{64, 500, 4000, 60_000} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
-			c := getChunk(64<<10, math.MaxInt)
-			m := Message{frame: c.b[headroom : headroom+size], chunk: c, lease: lease{generation: c.generation}}
+			c := chunk.Get(64<<10, math.MaxInt)
+			m := Message{frame: c.B[headroom : headroom+size], chunk: c, lease: lease{generation: c.Generation()}}
 			b.ReportAllocs()
 			for b.Loop() {
 				held := m

@@ -1,5 +1,7 @@
 package codec
 
+import "github.com/correlator-go/correlator/internal/chunk"
+
 // Message is the view onto one frame: the offsets that [Scan] found and the
 // bytes they point into. It is a small value; copying it copies no bytes and
 // takes no reference.
@@ -15,9 +17,9 @@ package codec
 // are not changed.
 type Message struct {
 	Envelope
-	frame []byte // with the capacity of the chunk behind it, if it lies in one
-	chunk *chunk // what frame lies in; nil: borrowed from the caller of Parse, or owned outright
-	lease lease  // what this value holds of chunk
+	frame []byte       // with the capacity of the chunk behind it, if it lies in one
+	chunk *chunk.Chunk // what frame lies in; nil: borrowed from the caller of Parse, or owned outright
+	lease lease        // what this value holds of chunk
 }
 
 // Parse scans frame and returns the view onto it. Nothing is copied: the

@@ -3,6 +3,8 @@ package codec
 import (
 	"bytes"
 	"math"
+
+	"github.com/correlator-go/correlator/internal/chunk"
 )
 
 // lease is a message value's claim on the chunk that its frame lies in.
@@ -14,6 +16,10 @@ type lease struct {
 // owned marks, in place of a generation, a message without a chunk whose frame
 // is the collector's.
 const owned = 1<<32 - 1
+
+// headroom is how many bytes stay free before the first frame of a chunk, so
+// that it can grow in place by the digits of a longer id.
+const headroom = 32
 
 // smallFrame: below this fraction of its chunk a retained frame is copied out,
 // so that 40 bytes never keep 64 KiB and small frames share no counter.
@@ -39,15 +45,15 @@ func (m *Message) Retain() {
 	case c == nil:
 		m.copyOut()
 		return
-	case m.lease.holds == 0 && len(m.frame) < len(c.b)/smallFrame:
-		if c.generation != m.lease.generation {
+	case m.lease.holds == 0 && len(m.frame) < len(c.B)/smallFrame:
+		if c.Generation() != m.lease.generation {
 			panic("codec: Retain of a message whose bytes were given back")
 		}
 		m.copyOut()
 		return
 	default:
-		c.retain(m.lease.generation)
-		c.audit.lease(m.frame)
+		c.Retain(m.lease.generation)
+		c.Audit.Lease(m.frame)
 	}
 	m.lease.holds++
 }
@@ -58,12 +64,12 @@ func (m *Message) copyOut() {
 		panic("codec: Retain of an empty message")
 	}
 	end := headroom + len(m.frame)
-	c := getChunk(end, math.MaxInt)
-	copy(c.b[headroom:], m.frame)
-	m.frame = c.b[headroom:end]
+	c := chunk.Get(end, math.MaxInt)
+	copy(c.B[headroom:], m.frame)
+	m.frame = c.B[headroom:end]
 	m.chunk = c
-	m.lease = lease{c.generation, 1}
-	c.audit.lease(m.frame)
+	m.lease = lease{c.Generation(), 1}
+	c.Audit.Lease(m.frame)
 }
 
 // Release gives back what one [Message.Retain] took. With the last Release of
@@ -80,8 +86,8 @@ func (m *Message) Release() {
 	if c == nil {
 		return
 	}
-	c.audit.unlease(m.frame)
-	c.release(m.lease.generation)
+	c.Audit.Unlease(m.frame)
+	c.Release(m.lease.generation)
 	if m.lease.holds == 0 {
 		m.frame, m.chunk = nil, nil
 	}

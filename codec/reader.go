@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"sync/atomic"
+
+	"github.com/correlator-go/correlator/internal/chunk"
 )
 
 // ReaderOptions are the settings of a [Reader]. The zero value reads lines of at
@@ -51,7 +53,7 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	if f, ok := o.Framer.(HeaderFramer); ok {
 		o.ChunkSize = max(o.ChunkSize, f.maxHeader()+2*headroom) // one chunk beyond the maximum holds the headers
 	}
-	o.ChunkSize = smallestChunk << chunkClass(min(o.ChunkSize, largestChunk))
+	o.ChunkSize = chunk.Smallest << chunk.Class(min(o.ChunkSize, chunk.Largest))
 	return o
 }
 
@@ -93,9 +95,9 @@ type Reader struct {
 	src  io.Reader
 	o    ReaderOptions
 
-	chunk      *chunk
+	chunk      *chunk.Chunk
 	generation uint32 // of chunk
-	start, end int    // chunk.b[start:end] was read and not consumed
+	start, end int    // chunk.B[start:end] was read and not consumed
 	scanned    int    // bytes behind start in which no frame ends
 	need       int    // bytes behind start that the frame will have, 0 unknown
 
@@ -105,7 +107,7 @@ type Reader struct {
 	size     int  // of the next chunk
 	skipping bool // bytes belong to a frame too large until Resync finds its end
 	atEOF    bool
-	srcErr   error // met behind chunk.b[:end]
+	srcErr   error // met behind chunk.B[:end]
 	ended    error // comes at every call
 
 	ahead    Cut // what Buffered cut before it was asked for
@@ -126,7 +128,7 @@ func (r *Reader) Next() ([]byte, error) {
 		return nil, ErrConcurrentRead
 	}
 	if r.quickly == quickLine { // quick, written out: its call is a tenth of a short line
-		data := r.chunk.b[r.start:r.end]
+		data := r.chunk.B[r.start:r.end]
 		if i := bytes.IndexByte(data, '\n'); uint(i-1) < uint(r.o.MaxFrame) && data[0] == '{' && data[i-1] != '\r' {
 			r.start += i + 1
 			r.lend(data[:i])
@@ -191,7 +193,7 @@ func (r *Reader) Buffered() int {
 // next returns the next frame, with the capacity of its chunk.
 func (r *Reader) next() ([]byte, error) {
 	if r.chunk != nil {
-		r.chunk.audit.lendEnds()
+		r.chunk.Audit.LendEnds()
 	}
 	if r.ended != nil {
 		return nil, r.ended
@@ -203,7 +205,7 @@ func (r *Reader) next() ([]byte, error) {
 				return nil, r.refuse(cut, err)
 			}
 			if cut.Advance > 0 {
-				frame := r.chunk.b[r.start+cut.Start : r.start+cut.End]
+				frame := r.chunk.B[r.start+cut.Start : r.start+cut.End]
 				r.start += cut.Advance
 				r.lend(frame)
 				r.quickly = r.quickest
@@ -219,8 +221,8 @@ func (r *Reader) next() ([]byte, error) {
 // lend notes, under the tag invariants, that frame is what the caller borrows now
 // and that what it borrowed before is given back.
 func (r *Reader) lend(frame []byte) {
-	r.chunk.audit.lendEnds()
-	r.chunk.audit.lend(frame)
+	r.chunk.Audit.LendEnds()
+	r.chunk.Audit.Lend(frame)
 }
 
 // cut looks for a frame in what was read. Advance is 0 when none is whole.
@@ -230,7 +232,7 @@ func (r *Reader) cut() (Cut, error) {
 		return r.ahead, r.aheadErr
 	}
 	for r.start < r.end {
-		data := r.chunk.b[r.start:r.end:r.end]
+		data := r.chunk.B[r.start:r.end:r.end]
 		if len(data) < r.need && !r.atEOF {
 			break
 		}
@@ -277,7 +279,7 @@ func (r *Reader) refuse(cut Cut, err error) error {
 
 // resync drops bytes of a frame too large. It reports whether its end was found.
 func (r *Reader) resync() bool {
-	n := r.o.Framer.(Resyncer).Resync(r.chunk.b[r.start:r.end:r.end])
+	n := r.o.Framer.(Resyncer).Resync(r.chunk.B[r.start:r.end:r.end])
 	if n < 0 {
 		r.start = r.end
 		return false

@@ -3,6 +3,8 @@ package codec
 import (
 	"errors"
 	"io"
+
+	"github.com/correlator-go/correlator/internal/chunk"
 )
 
 // emptyReads is how often the stream may give nothing, without an error, before
@@ -19,9 +21,9 @@ func (r *Reader) fill() error {
 		return err
 	}
 	if !r.makeRoom() {
-		return tooLarge(r.chunk.b[r.start:r.end], 0, true)
+		return tooLarge(r.chunk.B[r.start:r.end], 0, true)
 	}
-	room := r.chunk.b[r.end:]
+	room := r.chunk.B[r.end:]
 	for range emptyReads {
 		n, err := r.src.Read(room)
 		if n < 0 || n > len(room) {
@@ -76,12 +78,12 @@ func (r *Reader) close(err error) error {
 
 func (r *Reader) drop() {
 	if r.chunk != nil {
-		r.chunk.release(r.generation)
+		r.chunk.Release(r.generation)
 		r.chunk = nil
 	}
 }
 
-// makeRoom sees to it that bytes can be read at chunk.b[end:], with what was read
+// makeRoom sees to it that bytes can be read at chunk.B[end:], with what was read
 // and not consumed right before it. False: the frame is beyond all bounds.
 func (r *Reader) makeRoom() bool {
 	c, have := r.chunk, r.end-r.start
@@ -89,12 +91,12 @@ func (r *Reader) makeRoom() bool {
 		r.move(r.size)
 		return true
 	}
-	length, tail := len(c.b), len(c.b)-r.end
+	length, tail := len(c.B), len(c.B)-r.end
 	if have == 0 {
 		switch {
 		case length != r.size:
 			r.move(r.size)
-		case c.sole():
+		case c.Sole():
 			r.start, r.end = headroom, headroom
 		case tail < length/4:
 			r.move(r.size)
@@ -110,8 +112,8 @@ func (r *Reader) makeRoom() bool {
 	case length > r.o.ChunkSize && r.need <= length/8 && have <= length/8:
 		r.move(max(r.size, headroom+2*have)) // a large frame lay here
 	case fits, r.need == 0 && tail >= length/2, r.start == headroom:
-	case c.sole():
-		copy(c.b[headroom:], c.b[r.start:r.end])
+	case c.Sole():
+		copy(c.B[headroom:], c.B[r.start:r.end])
 		r.start, r.end = headroom, headroom+have
 	case r.need > 0 || tail < length/4:
 		r.move(max(r.size, headroom+2*have))
@@ -140,10 +142,10 @@ func (r *Reader) grow(have int) bool {
 func (r *Reader) move(size int) {
 	old, data := r.chunk, []byte(nil)
 	if old != nil {
-		data = old.b[r.start:r.end]
+		data = old.B[r.start:r.end]
 	}
-	c := getChunk(size, r.o.MaxFrame+r.o.ChunkSize)
-	r.start, r.end = headroom, headroom+copy(c.b[headroom:], data)
+	c := chunk.Get(size, r.o.MaxFrame+r.o.ChunkSize)
+	r.start, r.end = headroom, headroom+copy(c.B[headroom:], data)
 	r.drop()
-	r.chunk, r.generation = c, c.generation
+	r.chunk, r.generation = c, c.Generation()
 }

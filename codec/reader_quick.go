@@ -35,7 +35,7 @@ func (r *Reader) quick() []byte {
 	if r.quickly == notQuickly {
 		return nil
 	}
-	data := r.chunk.b[r.start:r.end]
+	data := r.chunk.B[r.start:r.end]
 	start, end, advance := 0, 0, 0
 	switch r.quickly {
 	case quickLine:

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"slices"
 )
@@ -60,33 +61,33 @@ func AppendSplice(dst, frame []byte, edits ...Edit) []byte {
 // quotes. A Span that the replaced part contained is absent afterwards.
 func SpliceInPlace(m *Message, s Span, text []byte) bool {
 	c := m.chunk
-	if c == nil || !s.Present() || uint64(s.End) > uint64(len(m.frame)) || len(c.b) > math.MaxInt32 || !c.sole() {
+	if c == nil || !s.Present() || uint64(s.End) > uint64(len(m.frame)) || len(c.B) > math.MaxInt32 || !c.Sole() {
 		return false
 	}
 	by := len(text) - s.Len()
 	before, behind := int(s.Off), len(m.frame)-int(s.End)
-	start := len(c.b) - cap(m.frame) // the frame keeps the capacity of its chunk
+	start := len(c.B) - cap(m.frame) // the frame keeps the capacity of its chunk
 	end := start + len(m.frame)
 	to, toEnd := start, end
-	switch canHead, canTail := start-by >= 0, by <= 0 || m.lease.holds > 0 && end+by <= len(c.b); {
+	switch canHead, canTail := start-by >= 0, by <= 0 || m.lease.holds > 0 && end+by <= len(c.B); {
 	case canHead && (before <= behind || !canTail):
 		to -= by
-		copy(c.b[to:to+before], c.b[start:start+before])
+		copy(c.B[to:to+before], c.B[start:start+before])
 	case canTail:
 		toEnd += by
-		copy(c.b[toEnd-behind:toEnd], c.b[end-behind:end])
+		copy(c.B[toEnd-behind:toEnd], c.B[end-behind:end])
 	default:
 		return false
 	}
-	copy(c.b[to+before:], text)
-	frame := c.b[to:toEnd]
-	c.audit.move(m.frame, frame)
+	copy(c.B[to+before:], text)
+	frame := c.B[to:toEnd]
+	c.Audit.Move(m.frame, frame)
 	m.frame = frame
 	e := &m.Envelope
 	switch {
 	case s == e.RawID:
 		e.shift(s.End, by)
-		e.IDKind, e.IntID = numberBefore(c.b, to+int(e.RawID.End), len(text))
+		e.IDKind, e.IntID = plainNumber(text) // not read from the frame, where it was written just now
 		if e.IDKind == IDAbsent {
 			id, _ := ParseID(e.RawID.Of(frame), JSONRPC)
 			e.IDKind, e.IntID = id.Kind(), id.num
@@ -105,31 +106,31 @@ func SpliceInPlace(m *Message, s Span, text []byte) bool {
 // given bytes (or shorter). An absent span stays absent. No branch depends on
 // where the members stand, since peers write them in any order.
 func (e *Envelope) shift(end uint32, by int) {
-	ends := uint64(end) | uint64(end)<<32
-	more, less := uint64(max(by, 0)), uint64(max(-by, 0))
-	e.RawID.shift(ends, more, less)
-	e.Result.shift(ends, more, less)
-	e.Error.shift(ends, more, less)
-	e.Subscription.shift(ends, more, less)
+	ends, more := uint64(end)|uint64(end)<<32, uint64(by)
+	e.RawID.shift(ends, more)
+	e.Result.shift(ends, more)
+	e.Error.shift(ends, more)
+	e.Subscription.shift(ends, more)
 	if e.Kind.IsResponse() && !e.Params.Present() {
 		return // the others lie in params, or are the method
 	}
-	e.Method.shift(ends, more, less)
-	e.Params.shift(ends, more, less)
-	e.Token.shift(ends, more, less)
-	e.Progress.shift(ends, more, less)
-	e.RequestID.shift(ends, more, less)
-	e.Name.shift(ends, more, less)
+	e.Method.shift(ends, more)
+	e.Params.shift(ends, more)
+	e.Token.shift(ends, more)
+	e.Progress.shift(ends, more)
+	e.RequestID.shift(ends, more)
+	e.Name.shift(ends, more)
 }
 
 // shift does both offsets at once, as the halves of a word. They are below 2^31,
 // so the top bit of a half that was set stays set where the offset is not below
-// the end that is taken from it.
-func (s *Span) shift(ends, more, less uint64) {
+// the end that is taken from it. One product adds more to the halves that are to
+// move: what a negative one borrows from the upper half is right there, since an
+// offset moves only where the end above it does.
+func (s *Span) shift(ends, more uint64) {
 	const tops = 1<<31 | 1<<63
 	w := uint64(s.Off) | uint64(s.End)<<32
-	from := ((w | tops) - ends) & tops >> 31
-	w += from*more - from*less
+	w += ((w | tops) - ends) & tops >> 31 * more
 	s.Off, s.End = uint32(w), uint32(w>>32)
 }
 
@@ -157,24 +158,39 @@ func (e *Envelope) replaced(s Span, text []byte) {
 	}
 }
 
-// numberBefore reads the n bytes of b before end as an integer, if they are digits
-// of one below 10^16 as it is usually written; IDAbsent if they are anything else.
-func numberBefore(b []byte, end, n int) (IDKind, int64) {
-	if end < 16 || n > 16 || b[end-n] == '0' && n > 1 {
+// plainNumber reads text as an integer, if it is digits of one below 10^16 as it is
+// usually written; IDAbsent if it is anything else.
+func plainNumber(text []byte) (IDKind, int64) {
+	n := len(text)
+	if n == 0 || n > 16 || text[0] == '0' && n > 1 {
 		return IDAbsent, 0
 	}
-	low, high := min(n, 8), n-8
-	w := load64(b, end-8) >> (64 - 8*uint(low)) // without the bytes before the digits
+	low := min(n, 8)
+	w := firstBytes(text)
 	if nondigits(w)&(1<<(8*uint(low))-1) != 0 {
 		return IDAbsent, 0
 	}
 	value := eightDigits(w, low)
-	if high > 0 {
-		w = load64(b, end-16) >> (64 - 8*uint(high))
+	if high := n - 8; high > 0 {
+		w = load64(text, high) >> (64 - 8*uint(high)) // without the digits read already
 		if nondigits(w)&(1<<(8*uint(high))-1) != 0 {
 			return IDAbsent, 0
 		}
-		value += tenTo8 * eightDigits(w, high)
+		value = value*tens[high] + eightDigits(w, high)
 	}
 	return IDInt, value
+}
+
+// firstBytes is load64(text, 0) where text may be shorter, but not empty: then the
+// upper bytes of the word are zeros. Loads that overlap take the place of a loop.
+func firstBytes(text []byte) uint64 {
+	n := len(text)
+	switch {
+	case n >= 8:
+		return load64(text, 0)
+	case n >= 4:
+		first, last := binary.LittleEndian.Uint32(text), binary.LittleEndian.Uint32(text[n-4:])
+		return uint64(first) | uint64(last)<<(8*uint(n-4))
+	}
+	return uint64(text[0]) | uint64(text[n/2])<<(8*uint(n/2)) | uint64(text[n-1])<<(8*uint(n-1))
 }

@@ -1,6 +1,6 @@
 //go:build invariants
 
-package codec
+package chunk
 
 import (
 	"sync"
@@ -8,11 +8,11 @@ import (
 	"github.com/correlator-go/correlator/internal/invariants"
 )
 
-// audit is a chunk's account of the frames that somebody may look at. When the
+// Audit is a chunk's account of the frames that somebody may look at. When the
 // last one who may looks away, the frame's bytes are poisoned: long before the
 // whole chunk is, and without touching its neighbours. Frames are known by the
 // address of their first byte.
-type audit struct {
+type Audit struct {
 	mu     sync.Mutex
 	frames map[*byte]*frameAudit
 	lent   *frameAudit // by the reader, until its next call
@@ -23,15 +23,15 @@ type frameAudit struct {
 	leases int // of retained messages
 }
 
-// lend notes that the reader hands out frame.
-func (a *audit) lend(frame []byte) {
+// Lend notes that the reader hands out frame.
+func (a *Audit) Lend(frame []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lent = a.at(frame)
 }
 
-// lendEnds notes that the reader was called again.
-func (a *audit) lendEnds() {
+// LendEnds notes that the reader was called again.
+func (a *Audit) LendEnds() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if f := a.lent; f != nil {
@@ -40,15 +40,15 @@ func (a *audit) lendEnds() {
 	}
 }
 
-// lease notes that frame is retained once more.
-func (a *audit) lease(frame []byte) {
+// Lease notes that frame is retained once more.
+func (a *Audit) Lease(frame []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.at(frame).leases++
 }
 
-// unlease takes one lease of frame back.
-func (a *audit) unlease(frame []byte) {
+// Unlease takes one lease of frame back.
+func (a *Audit) Unlease(frame []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	f := a.frames[&frame[0]]
@@ -59,8 +59,8 @@ func (a *audit) unlease(frame []byte) {
 	a.look(f)
 }
 
-// move notes that a splice turned the frame into another extent.
-func (a *audit) move(from, to []byte) {
+// Move notes that a splice turned the frame into another extent.
+func (a *Audit) Move(from, to []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	f := a.at(from)
@@ -70,7 +70,7 @@ func (a *audit) move(from, to []byte) {
 }
 
 // close ends the chunk's generation.
-func (a *audit) close() {
+func (a *Audit) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, f := range a.frames {
@@ -80,7 +80,7 @@ func (a *audit) close() {
 	a.lent = nil
 }
 
-func (a *audit) at(frame []byte) *frameAudit {
+func (a *Audit) at(frame []byte) *frameAudit {
 	f := a.frames[&frame[0]]
 	if f == nil {
 		if a.frames == nil {
@@ -92,7 +92,7 @@ func (a *audit) at(frame []byte) *frameAudit {
 	return f
 }
 
-func (a *audit) look(f *frameAudit) {
+func (a *Audit) look(f *frameAudit) {
 	if f.leases == 0 && f != a.lent {
 		delete(a.frames, &f.bytes[0])
 		invariants.Poison(f.bytes)
