@@ -15,15 +15,15 @@ import (
 )
 
 // describe is the settings as the report shows them.
-func (s *settings) describe(session target.Session) report.Config {
+func (s *settings) describe(session target.Session, stages []plan.Stage) report.Config {
 	c := report.Config{
 		Args: append([]string{}, s.args...), Target: s.target, Loop: "closed", Mode: s.drive.Mode.String(), InFlight: s.drive.InFlight,
 		Drop: s.drive.Drop, Warmup: s.drive.Warmup.Seconds(), Duration: s.drive.Duration.Seconds(), Requests: s.drive.Requests,
-		Timeout: int64(s.drive.Timeout), End: s.drive.End.String(), Framing: s.framing, Method: s.drive.Method, Payload: s.payload,
+		Timeout: int64(s.drive.Timeout), End: s.drive.End.String(), Framing: s.framing, Connections: s.conns, Method: s.method, Payload: s.payload,
 		MCP: session.Version, Peer: session.Server, Faults: s.shape.String(), Seed: s.seed, InProcess: s.spec.Kind == "pipe",
 	}
-	if len(s.stages) > 0 {
-		c.Loop, c.Schedule = "open", stagesText(s.stages)
+	if len(stages) > 0 {
+		c.Loop, c.Schedule = "open", stagesText(stages)
 	}
 	return c
 }
@@ -46,28 +46,29 @@ func stagesText(stages []plan.Stage) string {
 
 func rateText(v float64) string { return fmt.Sprintf("%.6g/s", v) }
 
-// leave writes the files that were asked for.
-func (s *settings) leave(d *report.Document, r *drive.Result, stdout io.Writer) error {
-	switch s.output {
+// leave writes the files that were asked for after run number i.
+func (s *settings) leave(i int, d *report.Document, r *drive.Result, stdout io.Writer) error {
+	output, hlog, percentiles := s.numbered(s.output, i), s.numbered(s.hlog, i), s.numbered(s.hdr, i)
+	switch output {
 	case "":
 	case "-":
 		if err := d.Write(stdout); err != nil {
 			return err
 		}
 	default:
-		if err := writeFile(s.output, d.Write); err != nil {
+		if err := writeFile(output, d.Write); err != nil {
 			return err
 		}
 	}
-	if s.hlog != "" {
-		if err := writeFile(s.hlog, func(w io.Writer) error { return report.WriteLog(w, r.Began, r.Rows) }); err != nil {
+	if hlog != "" {
+		if err := writeFile(hlog, func(w io.Writer) error { return report.WriteLog(w, r.Began, r.Rows) }); err != nil {
 			return err
 		}
 	}
-	if s.hdr == "" {
+	if percentiles == "" {
 		return nil
 	}
-	for name, h := range map[string]*hdr.Histogram{s.hdr: r.Total.Response, s.hdr + ".service": r.Total.Service} {
+	for name, h := range map[string]*hdr.Histogram{percentiles: r.Total.Response, percentiles + ".service": r.Total.Service} {
 		if err := writeFile(name, func(w io.Writer) error { return report.WritePercentiles(w, h) }); err != nil {
 			return err
 		}

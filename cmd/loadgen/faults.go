@@ -13,21 +13,21 @@ import (
 
 // shapeFlags adds the faults of an echo server to f.
 func shapeFlags(f *flag.FlagSet, s *echo.Shape) {
-	f.Func("delay", "", func(text string) (err error) {
+	f.Func("delay", "law by which answers are held back", func(text string) (err error) {
 		s.Delay, err = echo.ParseDelay(text)
 		return err
 	})
-	shareFlag(f, "blackhole", &s.Blackhole)
-	shareFlag(f, "late", &s.Late)
-	shareFlag(f, "dup", &s.Duplicate)
-	f.DurationVar(&s.LateBy, "late-by", 0, "")
-	f.IntVar(&s.Reorder, "reorder", 0, "")
-	f.Int64Var(&s.DieAfter, "die-after", 0, "")
-	f.Func("progress", "", func(text string) (err error) {
+	shareFlag(f, "blackhole", "share that is never answered", &s.Blackhole)
+	shareFlag(f, "late", "share that is answered too late", &s.Late)
+	shareFlag(f, "dup", "share that is answered twice", &s.Duplicate)
+	f.DurationVar(&s.LateBy, "late-by", 0, "after what time late answers come")
+	f.IntVar(&s.Reorder, "reorder", 0, "how many answers are shuffled")
+	f.Int64Var(&s.DieAfter, "die-after", 0, "requests after which the connection ends")
+	f.Func("progress", "pace of progress while an answer is held back", func(text string) (err error) {
 		s.ProgressEvery, err = time.ParseDuration(strings.TrimSpace(strings.TrimPrefix(text, "every ")))
 		return err
 	})
-	f.Func("stall-read", "", func(text string) (err error) {
+	f.Func("stall-read", "stop reading for a time, as 1s@5s", func(text string) (err error) {
 		length, after, hasAfter := strings.Cut(text, "@")
 		if s.StallFor, err = time.ParseDuration(length); err == nil && hasAfter {
 			s.StallAfter, err = time.ParseDuration(after)
@@ -37,8 +37,8 @@ func shapeFlags(f *flag.FlagSet, s *echo.Shape) {
 }
 
 // shareFlag reads 1% or 0.01.
-func shareFlag(f *flag.FlagSet, name string, to *float64) {
-	f.Func(name, "", func(text string) error {
+func shareFlag(f *flag.FlagSet, name, usage string, to *float64) {
+	f.Func(name, usage, func(text string) error {
 		number, percent := strings.CutSuffix(text, "%")
 		v, err := strconv.ParseFloat(number, 64)
 		if err != nil {

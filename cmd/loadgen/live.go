@@ -20,15 +20,17 @@ const plainEvery = 5.0
 type live struct {
 	w        io.Writer
 	terminal bool
-	late     func() uint64 // answers too late so far
-	dirty    bool          // the terminal's line is not empty
-	answered int64         // since the last plain line
-	seconds  float64
+	brief    bool  // nothing where nobody watches a terminal
+	late     int64 // late answers since the beginning
+	dirty    bool  // the terminal's line is not empty
+	// Since the last plain line.
+	answered, errors int64
+	seconds          float64
 }
 
 // newLive watches w, which is a terminal only if it is a file that says so.
-func newLive(w io.Writer, late func() uint64) *live {
-	l := &live{w: w, late: late}
+func newLive(w io.Writer) *live {
+	l := &live{w: w}
 	if file, ok := w.(*os.File); ok {
 		l.terminal = term.IsTerminal(int(file.Fd()))
 	}
@@ -38,8 +40,10 @@ func newLive(w io.Writer, late func() uint64) *live {
 // row shows an interval that ended.
 func (l *live) row(r tally.Row) {
 	l.answered += r.Ends.OK + r.Ends.Error
+	l.errors += r.Ends.Error + r.Ends.Timeout + r.Ends.Cancelled + r.Ends.Lost
+	l.late += r.Late
 	l.seconds += r.Length
-	if !l.terminal && l.seconds < plainEvery {
+	if !l.terminal && (l.brief || l.seconds < plainEvery) {
 		return
 	}
 	stage := ""
@@ -47,13 +51,13 @@ func (l *live) row(r tally.Row) {
 		stage = " warm-up"
 	}
 	rate := float64(l.answered) / max(l.seconds, 1e-9)
-	l.answered, l.seconds = 0, 0
-	errors := r.Ends.Error + r.Ends.Timeout + r.Ends.Cancelled + r.Ends.Lost
+	errors := l.errors
+	l.answered, l.errors, l.seconds = 0, 0, 0
 	latency := ""
 	if r.Response.Count > 0 {
 		latency = fmt.Sprintf("  p50 %v  p99 %v", slo.Round(time.Duration(r.Response.P50)), slo.Round(time.Duration(r.Response.P99)))
 	}
-	text := fmt.Sprintf("%5.1fs%s  %.0f/s%s  in flight %d  errors %d  late %d", r.Start+r.Length, stage, rate, latency, r.InFlight, errors, l.late())
+	text := fmt.Sprintf("%5.1fs%s  %.0f/s%s  in flight %d  errors %d  late %d", r.Start+r.Length, stage, rate, latency, r.InFlight, errors, l.late)
 	if !l.terminal {
 		fmt.Fprintln(l.w, text)
 		return

@@ -2,185 +2,164 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 	"time"
 
-	"github.com/correlator-go/correlator/conn"
-	"github.com/correlator-go/correlator/engine"
-	"github.com/correlator-go/correlator/internal/echo"
 	"github.com/correlator-go/correlator/internal/load/drive"
 	"github.com/correlator-go/correlator/internal/load/plan"
 	"github.com/correlator-go/correlator/internal/load/report"
-	"github.com/correlator-go/correlator/internal/load/target"
+	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
-const (
-	// openTimeout bounds connecting and the greeting. A child that npx has to
-	// fetch first takes a while.
-	openTimeout = 2 * time.Minute
-	// probeTimeout is how long server/discover may stay unanswered.
-	probeTimeout = 20 * time.Second
-	// countersWait bounds the wait for answers that are still on the way when
-	// the counters are compared, beyond what the faults hold back.
-	countersWait = 2 * time.Second
-)
+// repeatMax bounds -repeat, which catches slips of the key.
+const repeatMax = 1000
 
-// runLoad carries out one load test.
+// runLoad carries out a load test.
 func runLoad(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
 	s, err := parseSettings(args, stdout)
 	if err != nil {
 		return exitUsage, err
 	}
-	opening, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
-	t, err := s.open(opening)
+	if s.search != nil {
+		return s.find(ctx, stdout, stderr)
+	}
+	worst := exitOK
+	for i := range s.repeat {
+		if ctx.Err() != nil {
+			return exitError, nil
+		}
+		if s.repeat > 1 {
+			fmt.Fprintf(s.text(stdout, stderr), "run %d of %d\n", i+1, s.repeat)
+		}
+		code, err := s.once(ctx, i, stdout, stderr)
+		if err != nil {
+			return exitError, err
+		}
+		worst = worse(worst, code)
+	}
+	return worst, nil
+}
+
+// worse is the exit code of two runs: what failed outweighs a missed goal.
+func worse(a, b int) int {
+	if a == exitError || b == exitError {
+		return exitError
+	}
+	return max(a, b)
+}
+
+// text is where a person reads, since the JSON may have standard output.
+func (s *settings) text(stdout, stderr io.Writer) io.Writer {
+	if s.output == "-" {
+		return stderr
+	}
+	return stdout
+}
+
+// once carries out run number i on connections of its own.
+func (s *settings) once(ctx context.Context, i int, stdout, stderr io.Writer) (int, error) {
+	g, err := s.rig(ctx)
 	if err != nil {
 		return exitError, err
 	}
-	defer t.Close()
-	session, err := s.greet(opening, t.Conn)
-	if err != nil {
-		return exitError, explain(t.Conn, err)
-	}
-	var before echo.Counts
-	compare := t.Echo != nil || s.peerCounters
-	if compare {
-		if before, err = t.Counts(opening); err != nil {
-			return exitError, err
-		}
-	}
-
-	config := s.describe(session)
-	text := stdout
-	if s.output == "-" {
-		text = stderr // stdout is the JSON
-	}
-	watch := newLive(stderr, func() uint64 { return t.Conn.Stats().Calls.Late })
+	defer g.close()
+	config := s.describe(g.session, s.stages)
+	text := s.text(stdout, stderr)
 	if !s.quiet {
 		if err := report.Heading(text, config); err != nil {
 			return exitError, err
 		}
-		s.drive.OnRow = watch.row
 	}
-	s.drive.Schedule = s.schedule()
-	s.drive.Sleep = drive.PreciseSleep
-	result, failure := drive.Run(ctx, t.Conn, s.drive)
-	watch.end()
-	if result == nil {
-		return exitError, failure
-	}
-	var server *echo.Counts
-	if compare {
-		server = s.counts(context.WithoutCancel(ctx), t, result, before, failure != nil)
-	}
-	if failure != nil {
-		failure = explain(t.Conn, failure)
-	}
-	document, err := report.Build(config, result, server, s.goals, failure)
+	look, err := s.look(ctx, config, stderr)
 	if err != nil {
 		return exitError, err
 	}
-	if err := s.leave(document, result, stdout); err != nil {
+	document, result, err := g.run(ctx, s.stages, config, look.hook)
+	if err == nil {
+		err = s.leave(i, document, result, stdout)
+	}
+	if err == nil {
+		err = document.Text(text, report.Style{Colour: colourful(text)})
+	}
+	if ended := look.end(document); err == nil {
+		err = ended
+	}
+	if err != nil {
 		return exitError, err
 	}
-	return document.Exit, document.Text(text, report.Style{Colour: colourful(text)})
+	return document.Exit, nil
 }
 
-// open connects to the target.
-func (s *settings) open(ctx context.Context) (*target.Target, error) {
-	o := target.Options{
-		Conn: conn.Options{
-			Profile: s.profile, Framer: s.framer, Timeout: s.drive.Timeout,
-			// Room for every caller and for what is said around the load. Who
-			// finds the write buffer full waits: that is the peer not reading.
-			MaxPending: s.drive.InFlight + 64, Overflow: engine.OverflowWait,
-		},
-		Echo: echo.Options{Framer: s.framer, Profile: s.profile, MCP: s.mcp, Shape: s.shape, Seed: s.seed},
-	}
-	if s.drive.End == drive.Cut {
-		o.Conn.CloseTimeout = -1
-	}
-	return target.Open(ctx, s.spec, o)
+// look is everything that looks on while a run goes on.
+type look struct {
+	line     *live
+	live     *report.Live
+	control  *drive.Control
+	watchers []watcher // that have begun
 }
 
-// greet does what the peer expects before it is loaded, and settles the params.
-func (s *settings) greet(ctx context.Context, c *conn.Conn) (target.Session, error) {
-	if !s.mcp {
-		return target.Session{}, nil
+// look begins what was asked for. Nothing has begun beside an error.
+func (s *settings) look(ctx context.Context, config report.Config, w io.Writer) (*look, error) {
+	l := &look{}
+	if !s.quiet {
+		l.line = newLive(w)
 	}
-	session, err := target.Shake(ctx, c, probeTimeout)
-	if err != nil {
-		return session, err
+	if len(s.watchers) == 0 {
+		return l, nil
 	}
-	params, err := plan.ToolParams(s.tool, s.toolArg, session.Meta)
-	if err != nil {
-		return session, err
-	}
-	// One call ahead of the load: a wrong tool is said once, not a million times.
-	result, err := c.Call(ctx, s.drive.Method, params, conn.CallOptions{})
-	if err == nil && target.ToolFailed(result) {
-		err = fmt.Errorf("the tool failed: %s", result)
-	}
-	if err != nil {
-		return session, fmt.Errorf("tools/call %s, once before the load: %w", s.tool, err)
-	}
-	s.drive.Payload = plan.FixedPayload(params)
-	s.drive.Refused = target.ToolFailed
-	s.payload = fmt.Sprintf("of %s with %d B of params", s.tool, len(params))
-	return session, nil
-}
-
-// schedule is the plan of the open loop with the warm-up before it, at the rate
-// with which the first stage begins; nil for a closed loop.
-func (s *settings) schedule() *plan.Schedule {
-	if len(s.stages) == 0 {
-		return nil
-	}
-	stages := s.stages
-	if s.drive.Warmup > 0 {
-		first := stages[0].From
-		stages = append([]plan.Stage{{For: s.drive.Warmup, From: first, To: first}}, stages...)
-	}
-	return plan.NewSchedule(stages)
-}
-
-// counts reads the server's counters for the run, once what it sent has come. It
-// returns nil where they cannot be asked.
-func (s *settings) counts(ctx context.Context, t *target.Target, r *drive.Result, before echo.Counts, broken bool) *echo.Counts {
-	if broken || r.Cut {
-		if t.Echo == nil {
-			return nil
+	l.live, l.control = report.NewLive(config, time.Now().Format(time.RFC3339)), new(drive.Control)
+	for _, x := range s.watchers {
+		if err := x.begin(ctx, l.live, l.control, w); err != nil {
+			_ = l.end(nil) // err came first
+			return nil, err
 		}
-		_ = t.Close() // waits for the server: what it counts is final then
-		sum := t.Echo.Snapshot().Sub(before)
-		r.Reread(t.Conn, 0)
-		return &sum
+		l.watchers = append(l.watchers, x)
 	}
-	asked := t.Asked()
-	most := countersWait + s.shape.LateBy + max(s.drive.Timeout, 0)
-	after, err := t.Settled(ctx, most, func(now echo.Counts) bool {
-		r.Reread(t.Conn, t.Asked()-asked)
-		sum := now.Sub(before)
-		return len(drive.Audit(r, &sum, false)) == 0
-	})
-	if err != nil {
-		return nil
-	}
-	r.Reread(t.Conn, t.Asked()-asked)
-	sum := after.Sub(before)
-	return &sum
+	return l, nil
 }
 
-// explain prefers what the connection says of its end to the error of a call.
-func explain(c *conn.Conn, err error) error {
-	ended := c.Err()
-	if ended == nil {
-		return err
+func (l *look) hook(c *drive.Config) {
+	c.Control = l.control
+	line, live := l.line, l.live
+	switch {
+	case line != nil && live != nil:
+		c.OnRow, c.OnEvent = func(row tally.Row) { line.row(row); live.Row(row) }, live.Event
+	case live != nil:
+		c.OnRow, c.OnEvent = live.Row, live.Event
+	case line != nil:
+		c.OnRow = line.row
 	}
-	if _, ok := errors.AsType[*conn.PeerGone](ended); ok {
-		return ended
+}
+
+// end is told how the run went, and tells those that look on.
+func (l *look) end(d *report.Document) (err error) {
+	if l.line != nil {
+		l.line.end()
 	}
-	return fmt.Errorf("the connection ended: %w", ended)
+	if l.live != nil && d != nil {
+		l.live.End(d)
+	}
+	for _, x := range l.watchers {
+		if ended := x.end(d); err == nil {
+			err = ended
+		}
+	}
+	return err
+}
+
+// numbered is name for run number i of several: run.json becomes run.1.json.
+func (s *settings) numbered(name string, i int) string {
+	if s.repeat == 1 || name == "" {
+		return name
+	}
+	extension := filepath.Ext(name)
+	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(name, extension), i+1, extension)
+}
+
+// constant is a stage of one rate.
+func constant(d time.Duration, rate float64) []plan.Stage {
+	return []plan.Stage{{For: d, From: rate, To: rate}}
 }

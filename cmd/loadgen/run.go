@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // The exit codes.
@@ -15,7 +16,7 @@ const (
 	exitOK    = 0
 	exitError = 1 // the run failed, or its counts do not add up
 	exitUsage = 2
-	exitSLO   = 3 // a goal was missed
+	exitSLO   = 3 // a goal was missed, or a comparison shows a regression
 )
 
 // usageError is a mistake on the command line.
@@ -26,26 +27,49 @@ func (e usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// command is a subcommand.
+type command struct {
+	name string
+	does string // in a few words, for completion
+	help string
+	run  func(ctx context.Context, args []string, stdout, stderr io.Writer) (exit int, err error)
+	// flags are its flags, for completion; nil for none.
+	flags func() *flag.FlagSet
+}
+
+// commands lists the subcommands. The first is what runs when none is named.
+func commands() []command {
+	return []command{
+		{"run", "load a target", helpRun, runLoad, func() *flag.FlagSet { return newSettings(io.Discard).flags }},
+		{"serve", "be an echo server that misbehaves on request", helpServe, runServe, func() *flag.FlagSet { return newServer(io.Discard).flags }},
+		{"version", "what was built, with which Go", helpVersion, runVersion, nil},
+	}
+}
+
+func commandOf(name string) (command, bool) {
+	for _, c := range commands() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
+func commandNames() string {
+	names := []string{}
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return strings.Join(append(names, "help"), ", ")
+}
+
 // run is the program: it returns the exit code. ctx ends it early.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	command := ""
+	name := ""
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
-		command, args = args[0], args[1:]
+		name, args = args[0], args[1:]
 	}
-	var err error
-	code := exitOK
-	switch command {
-	case "", "run":
-		code, err = runLoad(ctx, args, stdout, stderr)
-	case "serve":
-		err = runServe(ctx, args, stdout, stderr)
-	case "version":
-		_, err = fmt.Fprintln(stdout, version())
-	case "help":
-		err = help(args, stdout)
-	default:
-		err = usagef("unknown command %q (run, serve, version, help)", command)
-	}
+	code, err := dispatch(ctx, name, args, stdout, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK
 	}
@@ -55,28 +79,52 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fmt.Fprintf(stderr, "loadgen: %v\n", err)
 	if _, ok := errors.AsType[usageError](err); ok {
 		hint := "loadgen -h"
-		if command == "serve" {
-			hint = "loadgen serve -h"
+		if _, ok := commandOf(name); ok {
+			hint = "loadgen " + name + " -h"
 		}
-		fmt.Fprintln(stderr, hint, "lists the flags")
+		fmt.Fprintln(stderr, hint, "says how it is meant")
 		return exitUsage
 	}
 	return exitError
 }
 
+func dispatch(ctx context.Context, name string, args []string, stdout, stderr io.Writer) (int, error) {
+	switch {
+	case name == "help":
+		return exitOK, help(args, stdout)
+	case name == "" && len(args) > 0 && isHelp(args[0]):
+		return exitOK, help(nil, stdout)
+	case name == "":
+		name = commands()[0].name
+	}
+	c, ok := commandOf(name)
+	if !ok {
+		return exitUsage, usagef("unknown command %q (%s)", name, commandNames())
+	}
+	return c.run(ctx, args, stdout, stderr)
+}
+
+func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" || arg == "--h" }
+
 func help(args []string, stdout io.Writer) error {
-	text := helpLoad
+	text := helpAll
 	if len(args) > 0 {
-		switch args[0] {
-		case "run":
-		case "serve":
-			text = helpServe
-		default:
-			return usagef("no help on %q (run, serve)", args[0])
+		c, ok := commandOf(args[0])
+		if !ok {
+			return usagef("no help on %q (%s)", args[0], commandNames())
 		}
+		text = c.help
 	}
 	_, err := io.WriteString(stdout, text)
 	return err
+}
+
+func runVersion(_ context.Context, args []string, stdout, _ io.Writer) (int, error) {
+	if err := parse(flagSet("loadgen version", helpVersion, stdout), args); err != nil {
+		return exitUsage, err
+	}
+	_, err := fmt.Fprintln(stdout, version())
+	return exitOK, err
 }
 
 func version() string {
@@ -98,6 +146,17 @@ func flagSet(name, text string, stdout io.Writer) *flag.FlagSet {
 
 // parse reads args, of which none may be left over.
 func parse(f *flag.FlagSet, args []string) error {
+	if err := parseSome(f, args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return usagef("unexpected argument %q: a target with spaces needs quotes, and flags stand before it", f.Arg(0))
+	}
+	return nil
+}
+
+// parseSome reads the flags of args and leaves the rest in f.Args.
+func parseSome(f *flag.FlagSet, args []string) error {
 	// Parse prints the usage on every mistake; here only -h does.
 	usage := f.Usage
 	f.Usage = func() {}
@@ -107,9 +166,6 @@ func parse(f *flag.FlagSet, args []string) error {
 			return err
 		}
 		return usageError{err}
-	}
-	if f.NArg() > 0 {
-		return usagef("unexpected argument %q: a target with spaces needs quotes, and flags stand before it", f.Arg(0))
 	}
 	return nil
 }

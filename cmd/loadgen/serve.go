@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -18,60 +19,95 @@ import (
 // defaultLateBy lies beyond the default timeout of a client.
 const defaultLateBy = defaultTimeout + time.Second
 
-// runServe is the echo server.
-func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	var o echo.Options
-	var listen, framing, profile string
-	var quiet bool
+// server is an echo server as the command line asks for it.
+type server struct {
+	flags                    *flag.FlagSet
+	echo                     echo.Options
+	listen, framing, profile string
+	quiet                    bool
+	counts                   string
+}
+
+func newServer(stdout io.Writer) *server {
+	s := &server{}
 	f := flagSet("loadgen serve", helpServe, stdout)
-	f.StringVar(&listen, "listen", "tcp:127.0.0.1:0", "")
-	f.StringVar(&framing, "framing", "line", "")
-	f.StringVar(&profile, "profile", "mcp", "")
-	f.BoolVar(&o.MCP, "mcp", false, "")
-	f.BoolVar(&o.Discover, "discover", false, "")
-	f.Uint64Var(&o.Seed, "seed", 1, "")
-	f.BoolVar(&quiet, "quiet", false, "")
-	shapeFlags(f, &o.Shape)
-	if err := parse(f, args); err != nil {
-		return err
+	s.flags = f
+	f.StringVar(&s.listen, "listen", "tcp:127.0.0.1:0", "tcp:host:port, unix:/path or stdio")
+	f.StringVar(&s.framing, "framing", "line", "line, headers or length")
+	f.StringVar(&s.profile, "profile", "mcp", "mcp, jsonrpc or lsp")
+	f.BoolVar(&s.echo.MCP, "mcp", false, "answer as an MCP server")
+	f.BoolVar(&s.echo.Discover, "discover", false, "and answer server/discover")
+	f.Uint64Var(&s.echo.Seed, "seed", 1, "of everything random")
+	f.BoolVar(&s.quiet, "quiet", false, "no counters at the end")
+	f.StringVar(&s.counts, "o", "", "file for the counters at the end, as JSON")
+	shapeFlags(f, &s.echo.Shape)
+	return s
+}
+
+func parseServer(args []string, stdout io.Writer) (*server, error) {
+	s := newServer(stdout)
+	if err := parse(s.flags, args); err != nil {
+		return nil, err
 	}
+	o := &s.echo
 	var err error
-	if o.Framer, err = framerOf(framing); err != nil {
-		return err
+	if o.Framer, err = framerOf(s.framing); err != nil {
+		return nil, err
 	}
-	if o.Profile, err = profileOf(profile); err != nil {
-		return err
+	if o.Profile, err = profileOf(s.profile); err != nil {
+		return nil, err
 	}
 	if o.Shape.Late > 0 && o.Shape.LateBy == 0 {
 		o.Shape.LateBy = defaultLateBy
 	}
 	if err := o.Shape.Validate(); err != nil {
-		return usageError{err}
+		return nil, usageError{err}
 	}
 	o.MCP = o.MCP || o.Discover
 	o.Counters = new(echo.Counters)
-	network, address, found := strings.Cut(listen, ":")
-	if listen != "stdio" && (!found || network != "tcp" && network != "unix") {
-		return usagef("listen %q: want tcp:host:port, unix:/path or stdio", listen)
+	network, _, found := strings.Cut(s.listen, ":")
+	if s.listen != "stdio" && (!found || network != "tcp" && network != "unix") {
+		return nil, usagef("listen %q: want tcp:host:port, unix:/path or stdio", s.listen)
 	}
-	var listener net.Listener
-	if listen != "stdio" {
-		if listener, err = listenOn(ctx, network, address); err != nil {
-			return err
+	return s, nil
+}
+
+// runServe is the echo server.
+func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
+	s, err := parseServer(args, stdout)
+	if err != nil {
+		return exitUsage, err
+	}
+	s.echo.Quit = ctx.Done()
+	if s.listen == "stdio" {
+		err = serveStdio(ctx, s.echo)
+	} else {
+		network, address, _ := strings.Cut(s.listen, ":")
+		listener, failed := listenOn(ctx, network, address)
+		if failed != nil {
+			return exitError, failed
 		}
+		err = serveSocket(ctx, listener, s.echo, stdout, stderr)
 	}
-	if !quiet {
-		defer func() {
-			if counts, err := json.Marshal(o.Counters.Snapshot()); err == nil {
-				fmt.Fprintf(stderr, "loadgen serve: %s\n", counts)
-			}
-		}()
+	if told := s.tell(stderr); err == nil {
+		err = told
 	}
-	o.Quit = ctx.Done()
-	if listen == "stdio" {
-		return serveStdio(ctx, o)
+	if err != nil {
+		return exitError, err
 	}
-	return serveSocket(ctx, listener, o, stdout, stderr)
+	return exitOK, nil
+}
+
+// tell gives the counters, as one line of JSON.
+func (s *server) tell(stderr io.Writer) error {
+	counts, err := json.Marshal(s.echo.Counters.Snapshot())
+	if err == nil && !s.quiet {
+		_, err = fmt.Fprintf(stderr, "loadgen serve: %s\n", counts)
+	}
+	if err == nil && s.counts != "" {
+		err = os.WriteFile(s.counts, append(counts, '\n'), 0o666)
+	}
+	return err
 }
 
 // stdio is this process's standard input and output.

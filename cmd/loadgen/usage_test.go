@@ -1,8 +1,10 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,29 +13,48 @@ import (
 )
 
 func TestHelpFitsOneScreen(t *testing.T) {
-	for _, args := range [][]string{{"-h"}, {"--help"}, {"help"}, {"run", "-h"}, {"serve", "-h"}, {"help", "serve"}} {
+	for _, args := range [][]string{{"-h"}, {"--help"}, {"help"}} {
 		code, out, errs := loadgen(t, args...)
 		require.Equal(t, exitOK, code, args)
 		require.Empty(t, errs)
-		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-		require.LessOrEqual(t, len(lines), 40, args)
-		for _, line := range lines {
-			require.LessOrEqual(t, utf8.RuneCountInString(line), 132, line)
-		}
-		require.Contains(t, out, "examples")
+		require.Equal(t, helpAll, out)
+		require.LessOrEqual(t, strings.Count(out, "\n"), 40, args)
 	}
 }
 
-// Every flag is in the help.
-func TestHelpNamesEveryFlag(t *testing.T) {
-	for text, names := range map[string]string{
-		helpLoad: "target framing profile rate stages c drop mode d n warmup timeout end method size body mcp tool args want-progress seed " +
-			"slo o hdr hlog quiet peer-counters delay blackhole late late-by dup reorder progress stall-read die-after",
-		helpServe: "listen framing profile mcp discover seed quiet delay blackhole late late-by dup reorder progress stall-read die-after",
-	} {
-		for name := range strings.FieldsSeq(names) {
-			require.Regexp(t, `(^|\s)-`+name+`[\s,]`, text)
+// Every command explains itself, in no more than 80 columns and with three examples.
+func TestEachCommandHasHelp(t *testing.T) {
+	texts := map[string]string{"": helpAll}
+	for _, c := range commands() {
+		code, out, errs := loadgen(t, c.name, "-h")
+		require.Equal(t, exitOK, code, c.name)
+		require.Empty(t, errs)
+		require.Equal(t, c.help, out)
+		_, out, _ = loadgen(t, "help", c.name)
+		require.Equal(t, c.help, out)
+		require.Contains(t, helpAll, "loadgen "+strings.Replace(c.name, "run", "[run]", 1)+" ")
+		texts[c.name] = out
+	}
+	for name, text := range texts {
+		for line := range strings.Lines(text) {
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 84, line)
 		}
+		_, examples, _ := strings.Cut(text, "\nexamples\n")
+		examples, _, _ = strings.Cut(examples, "\n\n")
+		require.Equal(t, 3, strings.Count("\n"+examples, "\n  loadgen "), name)
+	}
+}
+
+// Every flag is in its command's help.
+func TestHelpNamesEveryFlag(t *testing.T) {
+	for _, c := range commands() {
+		if c.flags == nil {
+			continue
+		}
+		c.flags().VisitAll(func(f *flag.Flag) {
+			require.Regexp(t, `(^|\s)-`+regexp.QuoteMeta(f.Name)+`[\s,]`, c.help, c.name)
+			require.NotEmpty(t, f.Usage, "completion shows it")
+		})
 	}
 }
 
@@ -60,8 +81,10 @@ func TestUsageErrors(t *testing.T) {
 		hint := "loadgen -h"
 		if strings.HasPrefix(line, "serve") {
 			hint = "loadgen serve -h"
+		} else if strings.HasPrefix(line, "run") {
+			hint = "loadgen run -h"
 		}
-		require.Regexp(t, `^loadgen: .+\n`+hint+` lists the flags\n$`, errs, line)
+		require.Regexp(t, `^loadgen: .+\n`+hint+` says how it is meant\n$`, errs, line)
 		require.Empty(t, out, line)
 	}
 }

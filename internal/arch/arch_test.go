@@ -46,7 +46,7 @@ var allowed = []struct {
 	{"internal/load/report", []string{"internal/echo", "internal/load/drive", "internal/load/search", "internal/load/slo", "internal/load/tally"}},
 	{"cmd/loadgen", []string{
 		"codec", "conn", "engine", "internal/echo", "internal/load/drive", "internal/load/plan", "internal/load/report",
-		"internal/load/slo", "internal/load/tally", "internal/load/target",
+		"internal/load/search", "internal/load/slo", "internal/load/tally", "internal/load/target",
 	}},
 	{"bench/claim", nil},
 	{"bench/rival", []string{"wheel"}},

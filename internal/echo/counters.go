@@ -46,6 +46,13 @@ func (c *Counters) Snapshot() Counts {
 	}
 }
 
+// Add returns the sums of both.
+func (c Counts) Add(o Counts) Counts {
+	sum := c.Sub(Counts{}.Sub(o))
+	sum.Held += o.Held
+	return sum
+}
+
 // Sub returns what happened between the snapshot before and c. Held is c's own.
 func (c Counts) Sub(before Counts) Counts {
 	return Counts{

@@ -3,7 +3,6 @@ package drive
 import (
 	"fmt"
 
-	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/internal/echo"
 )
 
@@ -60,22 +59,4 @@ func Audit(r *Result, server *echo.Counts, broken bool) (problems []string) {
 	equal("progress received, and the server's progress", r.Received(), server.Progress)
 	equal("cancels sent, and the server's cancels", int64(r.Stats.CancelsOut), server.Cancels)
 	return problems
-}
-
-// statsSince takes off before where the audit and the reports read.
-func statsSince(now, before conn.Stats) conn.Stats {
-	for _, f := range []struct{ now, before *uint64 }{
-		{&now.Calls.Registered, &before.Calls.Registered}, {&now.Calls.Resolved, &before.Calls.Resolved},
-		{&now.Calls.Rejected, &before.Calls.Rejected}, {&now.Calls.Cancelled, &before.Calls.Cancelled},
-		{&now.Calls.Expired, &before.Calls.Expired}, {&now.Calls.Failed, &before.Calls.Failed},
-		{&now.Calls.Late, &before.Calls.Late}, {&now.Calls.Duplicate, &before.Calls.Duplicate}, {&now.Calls.Unknown, &before.Calls.Unknown},
-		{&now.BytesIn, &before.BytesIn}, {&now.BytesOut, &before.BytesOut}, {&now.Writes, &before.Writes},
-		{&now.FramesIn, &before.FramesIn}, {&now.FramesOut, &before.FramesOut},
-		{&now.Skipped, &before.Skipped}, {&now.CancelsOut, &before.CancelsOut}, {&now.Unreadable, &before.Unreadable}, {&now.TooLarge, &before.TooLarge},
-		{&now.ProgressDelivered, &before.ProgressDelivered}, {&now.ProgressCoalesced, &before.ProgressCoalesced},
-		{&now.ProgressLate, &before.ProgressLate}, {&now.ProgressUnknown, &before.ProgressUnknown},
-	} {
-		*f.now -= *f.before
-	}
-	return now
 }

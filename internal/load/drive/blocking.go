@@ -19,12 +19,15 @@ type callers struct {
 	failed  chan error    // the first failure to send
 	stop    context.Context
 	stopNow context.CancelFunc
+	gate    gate // closed loop: shut while the run is paused
 }
 
-// due is a request of the open loop on its way to a caller.
+// due is a request of the open loop on its way to a caller, with the time at which
+// it was due.
 type due struct {
 	at   time.Duration
 	warm bool
+	held bool // it waited for a caller
 }
 
 func newCallers(s *state) *callers {
@@ -32,7 +35,7 @@ func newCallers(s *state) *callers {
 }
 
 // run sends until the sending is over and returns when nothing is in flight. The
-// error is the connection's, if it went before that.
+// error is that of a connection that went before that.
 func (c *callers) run(ctx context.Context) error {
 	c.stop, c.stopNow = context.WithCancel(ctx)
 	defer c.stopNow()
@@ -40,13 +43,16 @@ func (c *callers) run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	for w := range c.InFlight {
 		shard := c.tally.Shard(w)
+		link := w % len(c.links)
 		workers.Go(func() {
 			if c.Schedule == nil {
-				c.loop(shard)
+				c.loop(link, shard)
 				return
 			}
 			for d := range queue {
-				c.one(d, c.now(), shard)
+				sent := c.now()
+				c.isBehind(d.at, sent, d.held)
+				c.one(d, sent, link, shard)
 				<-c.room
 			}
 		})
@@ -59,6 +65,8 @@ func (c *callers) run(ctx context.Context) error {
 		c.awaitEnd(ended)
 	}
 	close(queue)
+	c.stopNow()
+	c.gate.open()
 	c.stopSending()
 	if c.End == Cut {
 		c.closeNow()
@@ -77,104 +85,44 @@ func (c *callers) run(ctx context.Context) error {
 	}
 }
 
-// dispatch hands out requests at their times, and lets a schedule's time go on
-// after its last one.
-func (c *callers) dispatch(queue chan<- due) {
-	c.handOut(queue)
-	if !c.counted() {
-		c.pauseUntil(c.length)
-	}
-}
-
-// pauseUntil waits for a time of the run, or for stop.
-func (c *callers) pauseUntil(at time.Duration) {
-	for now := c.now(); now < at && c.stop.Err() == nil; now = c.now() {
-		c.pause(c.stop, at-now, nil)
-	}
-}
-
-// handOut does dispatch's work. The queue always has room for those that hold a
-// token.
-func (c *callers) handOut(queue chan<- due) {
-	var timeUp <-chan time.Time
-	if c.Duration > 0 {
-		timer := time.NewTimer(c.length - c.now())
-		defer timer.Stop()
-		timeUp = timer.C
-	}
-	var fullUntil time.Duration
-	late := false // the time is up: nobody comes free for what is still due
-	for at, more := c.Schedule.Next(); more; at, more = c.Schedule.Next() {
-		if c.over(c.stop, at) {
-			return
-		}
-		if c.pauseUntil(at); c.stop.Err() != nil {
-			return
-		}
-		d := due{at: at, warm: at < c.Warmup}
-		c.take(d.warm)
-		got, waited := c.takeRoom(&late, timeUp)
-		switch {
-		case !got && c.stop.Err() != nil:
-			c.untake(d.warm)
-			return
-		case !got:
-			c.dropped.Add(1)
-			continue
-		case waited:
-			fullUntil = c.now()
-		}
-		c.isBehind(at, c.now(), fullUntil)
-		queue <- d
-	}
-}
-
-// takeRoom takes a token, waiting for one unless what exceeds the cap is dropped
-// or the time is up, which it notes in late.
-func (c *callers) takeRoom(late *bool, timeUp <-chan time.Time) (got, waited bool) {
-	select {
-	case c.room <- struct{}{}:
-		return true, false
-	default:
-	}
-	if c.Drop || *late {
-		return false, false
-	}
-	select {
-	case c.room <- struct{}{}:
-		return true, true
-	case <-timeUp:
-		*late = true
-	case <-c.stop.Done():
-	}
-	return false, false
-}
-
-// awaitEnd waits until the closed loop's sending is over.
+// awaitEnd waits until the closed loop's sending is over, and steers meanwhile.
 func (c *callers) awaitEnd(ended <-chan struct{}) {
-	var timeUp <-chan time.Time
-	if c.Duration > 0 {
-		timer := time.NewTimer(c.Warmup + c.Duration - c.now())
-		defer timer.Stop()
-		timeUp = timer.C
-	}
-	select {
-	case <-c.stop.Done():
-	case <-ended:
-	case <-timeUp:
+	for {
+		c.gate.set(c.steer())
+		own := c.own()
+		if c.over(c.stop, own) {
+			return
+		}
+		var timeUp <-chan time.Time
+		if c.Duration > 0 && !c.gate.isShut() {
+			timeUp = c.after(c.Warmup + c.Duration - own)
+		}
+		select {
+		case <-c.stop.Done():
+		case <-ended:
+			return
+		case <-timeUp:
+		case <-c.steered():
+		}
 	}
 }
 
 // loop is one caller of the closed loop: each call is due when the one before
 // has ended.
-func (c *callers) loop(shard *tally.Shard) {
-	for at := c.now(); !c.over(c.stop, at); at = c.now() {
-		d := due{at: at, warm: at < c.Warmup}
+func (c *callers) loop(link int, shard *tally.Shard) {
+	for {
+		c.gate.wait()
+		at := c.now()
+		own := c.clock.own(at)
+		if c.over(c.stop, own) {
+			return
+		}
+		d := due{at: at, warm: own < c.Warmup}
 		if n := c.take(d.warm); c.Requests > 0 && n > c.Requests {
 			c.untake(d.warm)
 			return
 		}
-		if !c.one(d, at, shard) {
+		if !c.one(d, at, link, shard) {
 			return
 		}
 	}
@@ -198,20 +146,23 @@ func (c *callers) untake(warm bool) {
 
 // one makes a call and records it. It returns false, and stops the sending, when
 // the connection did not take the call.
-func (c *callers) one(d due, sent time.Duration, shard *tally.Shard) bool {
+func (c *callers) one(d due, sent time.Duration, link int, shard *tally.Shard) bool {
 	var measured int64
 	if !d.warm {
 		measured = 1
 	}
 	c.countSent(1, measured)
-	params := c.Payload.Params(c.number.Add(1) - 1)
-	value, err := c.conn.Call(context.Background(), c.Method, params, c.call)
-	sample := tally.Sample{Planned: d.at, Sent: sent, Done: c.now(), Kind: c.kindOf(statusOf(err), value), Warm: d.warm}
+	entry, params := c.Mix.Pick(c.number.Add(1) - 1)
+	value, err := c.links[link].Call(context.Background(), c.entries[entry].Method, params, c.call)
+	sample := tally.Sample{
+		Planned: d.at, Sent: sent, Done: c.now(), Kind: c.kindOf(statusOf(err), uint16(entry), value), Warm: d.warm,
+		Conn: uint16(link), Entry: uint16(entry),
+	}
 	if sample.Kind == tally.Lost {
 		if reached, known := conn.Sent(err); known && !reached {
 			c.countSent(-1, -measured)
 			select {
-			case c.failed <- err:
+			case c.failed <- c.links.named(link, err):
 			default:
 			}
 			c.stopNow()
@@ -220,4 +171,47 @@ func (c *callers) one(d due, sent time.Duration, shard *tally.Shard) bool {
 	}
 	c.record(shard, []tally.Sample{sample})
 	return true
+}
+
+// gate holds the callers of a closed loop back during a pause. The zero value is
+// open.
+type gate struct {
+	mu     sync.Mutex    // protects closed
+	closed chan struct{} // nil while open
+}
+
+func (g *gate) set(shut bool) {
+	if !shut {
+		g.open()
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed == nil {
+		g.closed = make(chan struct{})
+	}
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed != nil {
+		close(g.closed)
+		g.closed = nil
+	}
+}
+
+func (g *gate) isShut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.closed != nil
+}
+
+func (g *gate) wait() {
+	g.mu.Lock()
+	closed := g.closed
+	g.mu.Unlock()
+	if closed != nil {
+		<-closed
+	}
 }

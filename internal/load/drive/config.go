@@ -55,7 +55,7 @@ func ParseEnd(text string) (End, error) {
 }
 
 const (
-	// BehindAfter is how late after its planned time a call of an open loop may
+	// BehindAfter is how long after its planned time a call of an open loop may
 	// be sent without being counted as behind: about what a timer costs.
 	BehindAfter = time.Millisecond
 	// InFlightMax bounds Config.InFlight.
@@ -69,10 +69,10 @@ type Config struct {
 	// A schedule serves one run.
 	Schedule *plan.Schedule
 	// InFlight is the number of callers of a closed loop and the most calls in
-	// flight of an open one, 1 to InFlightMax.
+	// flight of an open one, 1 to InFlightMax, over all connections together.
 	InFlight int
 	// Drop drops what is due while InFlight calls are out instead of sending it
-	// late. Open loop only.
+	// behind its time. Open loop only.
 	Drop bool
 	// Warmup is the time at the beginning that is not measured.
 	Warmup time.Duration
@@ -88,11 +88,13 @@ type Config struct {
 	// End says what happens to the calls in flight then.
 	End End
 
-	// Method and Payload are what is sent.
+	// Mix is what is sent; nil sends Method with Payload every time.
+	Mix     *plan.Mix
 	Method  string
 	Payload *plan.Payload
-	// Refused reports whether a result says that the call failed. nil is never.
-	// It must not keep the bytes, and may be called concurrently.
+	// Refused reports whether the result of a tool (plan.Entry.Tool) says that the
+	// call failed. nil is never. It must not keep the bytes, and may be called
+	// concurrently.
 	Refused func(result []byte) bool
 	// Progress asks for progress with each call.
 	Progress bool
@@ -103,6 +105,10 @@ type Config struct {
 	Histograms bool
 	// OnRow sees each row as it ends, from a goroutine of the run.
 	OnRow func(tally.Row)
+	// Control steers the run while it goes on; nil if nobody does.
+	Control *Control
+	// OnEvent sees what Control did, from a goroutine of the run, which waits for it.
+	OnEvent func(Event)
 	// Sleep waits for a time too short for a timer, as [PreciseSleep] does. nil
 	// uses timers for everything, which testing/synctest needs.
 	Sleep func(time.Duration)
@@ -123,8 +129,11 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Drop && c.Schedule == nil:
 		return c, errDrop
 	}
-	if c.Payload == nil {
-		c.Payload = plan.FixedPayload(nil)
+	if c.Mix == nil {
+		if c.Payload == nil {
+			c.Payload = plan.FixedPayload(nil)
+		}
+		c.Mix = plan.Single(c.Method, c.Payload)
 	}
 	if c.Interval <= 0 {
 		c.Interval = time.Second

@@ -20,7 +20,7 @@ type Cost struct {
 	GC       uint32        // collections
 	BytesOut uint64
 	BytesIn  uint64
-	Writes   uint64 // write calls of the connection
+	Writes   uint64 // write calls of the connections
 }
 
 // PerCall shares v by the calls; 0 when there are none.
@@ -41,7 +41,7 @@ func (c Cost) Busy() float64 {
 
 // meter is a reading of everything that Cost is the difference of.
 type meter struct {
-	at      time.Duration
+	at, own time.Duration // since the beginning, and in the run's own time
 	settled int64
 	cpu     time.Duration
 	known   bool
@@ -51,7 +51,8 @@ type meter struct {
 
 // read stops the world for some microseconds.
 func (s *state) read() *meter {
-	m := &meter{at: s.now(), settled: s.settled.Load(), conn: s.conn.Stats()}
+	m := &meter{at: s.now(), settled: s.settled.Load(), conn: s.links.stats()}
+	m.own = s.clock.own(m.at)
 	runtime.ReadMemStats(&m.memory)
 	m.cpu, m.known = cpuTime()
 	return m

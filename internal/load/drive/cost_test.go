@@ -22,7 +22,7 @@ func timed(tb testing.TB, c drive.Config) *drive.Result {
 	link, err := conn.New(client, conn.Options{Overflow: engine.OverflowWait})
 	require.NoError(tb, err)
 	defer link.Close()
-	r, err := drive.Run(tb.Context(), link, c)
+	r, err := drive.Run(tb.Context(), []*conn.Conn{link}, c)
 	require.NoError(tb, err)
 	require.Empty(tb, drive.Audit(r, nil, false))
 	return r

@@ -63,10 +63,10 @@ func against(t *testing.T, ctx context.Context, c drive.Config, shape echo.Shape
 		c.Method = "echo"
 	}
 	out := ran{}
-	out.Result, out.err = drive.Run(ctx, link, c)
+	out.Result, out.err = drive.Run(ctx, []*conn.Conn{link}, c)
 	require.NotNil(t, out.Result, "%v", out.err)
 	<-time.After(2*shape.LateBy + 100*ms)
-	out.Reread(link, 0)
+	out.Reread(0)
 	out.server = counters.Snapshot()
 	require.NoError(t, link.Close())
 	<-served
@@ -316,11 +316,19 @@ func TestSameSeedSendsTheSame(t *testing.T) {
 	})
 }
 
+// tools is a mix of one tool with params.
+func tools(t *testing.T, params string) *plan.Mix {
+	t.Helper()
+	m, err := plan.NewMix([]plan.Entry{{Name: "a tool", Method: "tools/call", Payload: plan.FixedPayload([]byte(params)), Weight: 1, Tool: true}}, 1)
+	require.NoError(t, err)
+	return m
+}
+
 func TestRefusedResults(t *testing.T) {
 	for _, mode := range modes {
 		virtual(t, mode.String(), func(t *testing.T) {
 			r := against(t, t.Context(), drive.Config{
-				Mode: mode, Requests: 100, InFlight: 4, Payload: plan.FixedPayload([]byte(`{"a":1}`)),
+				Mode: mode, Requests: 100, InFlight: 4, Mix: tools(t, `{"a":1}`),
 				Refused: func(result []byte) bool { return string(result) == `{"a":1}` },
 			}, echo.Shape{})
 			requireAddsUp(t, r)

@@ -16,7 +16,7 @@ func ExampleRun() {
 	link, _ := conn.New(client, conn.Options{})
 	defer link.Close()
 
-	result, err := drive.Run(context.Background(), link, drive.Config{
+	result, err := drive.Run(context.Background(), []*conn.Conn{link}, drive.Config{
 		InFlight: 32, Requests: 1000, Method: "echo", Payload: plan.NewPayload(100, 100, 1),
 	})
 	fmt.Println(err, result.Sent, result.Ends().OK, len(drive.Audit(result, nil, false)))

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// pause waits until d has passed, ctx ends or wake is told. The runtime's timers
+// pause waits until d has passed, ctx ends, or wake or the Control is told. The runtime's timers
 // wake an idle process up to a millisecond late, since its poller counts in
 // whole ones; so if Sleep is set, a timer waits for the whole milliseconds and
 // Sleep for the rest, which only the time ends. One goroutine of a run pauses.
@@ -23,6 +23,7 @@ func (s *state) pause(ctx context.Context, d time.Duration, wake <-chan struct{}
 	select {
 	case <-s.after(d):
 	case <-wake:
+	case <-s.steered():
 	case <-ctx.Done():
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/load/plan"
 	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
@@ -14,38 +15,48 @@ type Result struct {
 	Began time.Time
 	// Warmup, Sending and Elapsed are the time until the measuring began, from
 	// there until the sending was over, and from the beginning until nothing was
-	// in flight.
-	Warmup, Sending, Elapsed time.Duration
+	// in flight. Pauses, whose sum until the sending was over is Paused, are in
+	// Elapsed only.
+	Warmup, Sending, Elapsed, Paused time.Duration
 
 	asking time.Duration // that MeasuredPlanned was planned for, if not Sending
 
 	Planned int64 // requests that were due, dropped ones among them
-	Sent    int64 // calls that the connection took
+	Sent    int64 // calls that the connections took
 	Dropped int64 // due and not sent, for want of room, or of time at the end
-	Behind  int64 // sent more than BehindAfter late
+	Behind  int64 // sent more than BehindAfter after they were due
 	Held    int64 // those of them that waited for room, or for the peer to read
 	// MeasuredPlanned and MeasuredSent are those after the warm-up.
 	MeasuredPlanned, MeasuredSent int64
+	AtFinish                      int64 // calls in flight when the sending was over
 	InFlight                      int64 // at the end: 0 unless something is wrong
 	Cut                           bool  // calls in flight at the end were cut, as asked or on an interruption
 	Interrupted                   bool  // ctx ended the run
 
 	Total tally.Total
 	Rows  []tally.Row
+	// Connections and Entries are the measured calls of each connection, and of
+	// each entry of Mix; nil where there is one.
+	Connections, Entries []tally.Part
+	Mix                  *plan.Mix
 	// Rate and Offered are the calls answered and sent per second of Sending.
 	Rate, Offered float64
 	Cost          Cost
-	// Stats are the connection's counters, what was before the run taken off
+	// Events are what Config.Control did, Steering what held at the end.
+	Events   []Event
+	Steering Steering
+	// Stats are the connections' counters, what was before the run taken off
 	// where the audit reads them.
 	Stats  conn.Stats
+	links  links
 	before conn.Stats
 }
 
-// Reread takes the connection's counters anew, for what came after the run:
-// late answers, and cancels on their way. extra is the number of calls, all of
-// them resolved, that the caller made since.
-func (r *Result) Reread(link *conn.Conn, extra int64) {
-	r.Stats = statsSince(link.Stats(), r.before)
+// Reread takes the connections' counters anew, for what came after the run: late
+// answers, and cancels on their way. extra is the number of calls, all of them
+// resolved, that the caller made since.
+func (r *Result) Reread(extra int64) {
+	r.Stats = statsSince(r.links.stats(), r.before)
 	r.Stats.Calls.Registered -= uint64(extra)
 	r.Stats.Calls.Resolved -= uint64(extra)
 }
@@ -63,19 +74,24 @@ func (r *Result) Asked() float64 {
 	return perSecond(r.MeasuredPlanned, r.Sending)
 }
 
-// Run carries out c over link, which it closes only when it cuts. The result is
-// whole even beside an error, which is the connection's: it ended before the run
-// did. When ctx ends, the sending stops and the calls in flight are cut.
-func Run(ctx context.Context, link *conn.Conn, c Config) (*Result, error) {
+// Run carries out c over connections, which it closes only when it cuts. The
+// result is whole even beside an error, which is that of a connection: it ended
+// before the run did, and the run with it. When ctx ends, the sending stops and
+// the calls in flight are cut.
+func Run(ctx context.Context, connections []*conn.Conn, c Config) (*Result, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
 	}
+	if len(connections) == 0 || len(connections) > min(c.InFlight, LinksMax) {
+		return nil, errLinks
+	}
 	s := &state{
-		Config: c, conn: link, start: time.Now(),
+		Config: c, links: connections, start: time.Now(), entries: c.Mix.Entries(),
 		tally: tally.New(min(runtime.GOMAXPROCS(0), c.InFlight)),
 		call:  conn.CallOptions{Timeout: c.Timeout},
 	}
+	s.tally.Split(len(connections), len(s.entries))
 	if c.Histograms {
 		s.tally.KeepHistograms()
 	}
@@ -88,34 +104,36 @@ func Run(ctx context.Context, link *conn.Conn, c Config) (*Result, error) {
 			s.length = min(s.length, c.Warmup+c.Duration)
 		}
 	}
-	before := link.Stats()
+	s.before = s.links.stats()
 	sampler := startSampler(s)
 	if c.Mode == Blocking {
 		err = newCallers(s).run(ctx)
 	} else {
 		err = newPump(s).run(ctx)
 	}
-	if c.Requests > 0 && s.finish.at < c.Warmup+c.Duration {
+	if c.Requests > 0 && s.finish.own < c.Warmup+c.Duration {
 		s.stopSending() // the number ended it: the last answers belong to it
 	}
 	sampler.stop()
-	if s.conn.Err() != nil && !s.cut.Load() {
-		err = s.conn.Err()
+	if gone := s.links.err(); gone != nil && !s.cut.Load() {
+		err = gone
 	}
-	return s.result(ctx, sampler, before), err
+	return s.result(ctx, sampler), err
 }
 
-func (s *state) result(ctx context.Context, m *sampler, before conn.Stats) *Result {
+func (s *state) result(ctx context.Context, m *sampler) *Result {
 	r := &Result{
-		Began: s.start, Warmup: s.Warmup, Elapsed: s.now(),
+		Began: s.start, Warmup: s.Warmup, Elapsed: s.now(), Paused: s.finish.at - s.finish.own,
 		Planned: s.planned.Load(), Sent: s.sent.Load(), Dropped: s.dropped.Load(), Behind: s.behind.Load(), Held: s.held.Load(),
 		MeasuredPlanned: s.measuredPlanned.Load(), MeasuredSent: s.measuredSent.Load(),
-		InFlight: s.sent.Load() - s.settled.Load(), Cut: s.cut.Load(), Interrupted: ctx.Err() != nil,
-		Total: s.tally.Total(), Rows: m.rows, Stats: statsSince(s.conn.Stats(), before), before: before,
+		AtFinish: s.atFinish, InFlight: s.sent.Load() - s.settled.Load(), Cut: s.cut.Load(), Interrupted: ctx.Err() != nil,
+		Total: s.tally.Total(), Rows: m.rows, Connections: s.tally.Connections(), Entries: s.tally.Entries(), Mix: s.Mix,
+		Stats: statsSince(s.links.stats(), s.before), links: s.links, before: s.before,
 	}
-	if m.begin != nil && s.finish.at > s.Warmup {
-		r.Sending = s.finish.at - s.Warmup
-		if s.Schedule != nil && s.length > s.Warmup && s.finish.at > s.length {
+	r.Events, r.Steering = s.clock.history()
+	if m.begin != nil && s.finish.own > s.Warmup {
+		r.Sending = s.finish.own - s.Warmup
+		if s.Schedule != nil && s.length > s.Warmup && s.finish.own > s.length {
 			r.asking = s.length - s.Warmup
 		}
 		r.Rate = perSecond(s.answeredByFinish, r.Sending)

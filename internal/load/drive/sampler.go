@@ -28,12 +28,9 @@ func startSampler(s *state) *sampler {
 // Interval before it too.
 func (m *sampler) loop() {
 	defer close(m.done)
-	next := m.Interval
-	if m.begin == nil {
-		next = min(next, m.Warmup)
-	}
-	timer := time.NewTimer(next)
+	timer := time.NewTimer(m.untilWarm(m.Interval))
 	defer timer.Stop()
+	next := m.Interval
 	for {
 		select {
 		case <-m.quit:
@@ -41,19 +38,25 @@ func (m *sampler) loop() {
 		case <-timer.C:
 		}
 		m.rotate()
-		if m.begin == nil && m.now() >= m.Warmup {
+		if m.begin == nil && m.own() >= m.Warmup {
 			m.begin = m.read()
-			next = m.Warmup
+			next = m.begin.at - (m.begin.own - m.Warmup)
 		}
 		now := m.now()
 		for next <= now {
 			next += m.Interval
 		}
-		if m.begin == nil {
-			next = min(next, m.Warmup)
-		}
-		timer.Reset(next - now)
+		timer.Reset(m.untilWarm(next - now))
 	}
+}
+
+// untilWarm is d, or less if the warm-up ends before. A pause moves that end; then
+// there is a shorter row for it.
+func (m *sampler) untilWarm(d time.Duration) time.Duration {
+	if left := m.Warmup - m.own(); m.begin == nil && left > 0 {
+		return min(d, left)
+	}
+	return d
 }
 
 func (m *sampler) rotate() {

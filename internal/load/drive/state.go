@@ -9,20 +9,25 @@ import (
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/internal/load/plan"
 	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
-// state is what the parts of one run share.
+// state is what the parts of one run share. Times are since start, unless they
+// are said to be the run's own, which stands still during a pause.
 type state struct {
 	Config
-	conn  *conn.Conn
-	start time.Time
-	tally *tally.Tally
-	call  conn.CallOptions
-	timer *time.Timer // of whoever sends
-	// length is when an open loop's time is up: at the end of its schedule or of
-	// Duration, whichever comes first.
+	links   links
+	start   time.Time
+	clock   clock
+	entries []plan.Entry
+	tally   *tally.Tally
+	call    conn.CallOptions
+	timer   *time.Timer // of whoever sends
+	// length is when an open loop's time is up, in the run's own time: at the end of
+	// its schedule or of Duration, whichever comes first.
 	length time.Duration
+	before conn.Stats // when the run began
 
 	// Sums over the whole run, warm-up included, except where they say so.
 	// Written by whoever sends and records, read by the sampler.
@@ -30,19 +35,27 @@ type state struct {
 	behind, held                    atomic.Int64 // held: the part of behind that waited for room
 	measuredPlanned, measuredSent   atomic.Int64 // those after the warm-up
 	answered                        atomic.Int64 // settled with an answer, after the warm-up
-	cut                             atomic.Bool  // we closed the connection
+	cut                             atomic.Bool  // we closed the connections
+	stopped                         atomic.Bool  // Control.Stop
 
 	// Set by whoever sends, read after the run.
 	finish           *meter // when the sending was over
 	answeredByFinish int64
+	atFinish         int64 // calls in flight then
 }
 
 func (s *state) now() time.Duration { return time.Since(s.start) }
 
+// own is the run's own time.
+func (s *state) own() time.Duration { return s.clock.own(s.now()) }
+
 func (s *state) gauges() tally.Gauges {
 	settled := s.settled.Load() // first: a difference below 0 would be worse than one too large
 	sent := s.sent.Load()
-	return tally.Gauges{Sent: sent, Behind: s.behind.Load(), Dropped: s.dropped.Load(), InFlight: int(sent - settled)}
+	return tally.Gauges{
+		Sent: sent, Behind: s.behind.Load(), Dropped: s.dropped.Load(), InFlight: int(sent - settled),
+		Late: int64(s.links.stats().Calls.Late - s.before.Calls.Late),
+	}
 }
 
 // countSent counts accepted calls, n of them after the warm-up.
@@ -64,29 +77,33 @@ func (s *state) record(shard *tally.Shard, samples []tally.Sample) {
 	s.settled.Add(int64(len(samples)))
 }
 
-// stopSending notes when the sending was over.
+// stopSending notes when the sending was over. A second call moves that time.
 func (s *state) stopSending() {
+	if s.finish == nil {
+		s.atFinish = s.sent.Load() - s.settled.Load()
+	}
 	s.answeredByFinish = s.answered.Load()
 	s.finish = s.read()
 }
 
-// isBehind counts a call planned then and sent now that is too late. fullUntil
-// is the last time at which there was no room for another call.
-func (s *state) isBehind(planned, now, fullUntil time.Duration) {
-	if s.Schedule == nil || now-planned <= BehindAfter {
+// isBehind counts a call of an open loop that was due then and sent now, if it is
+// too late. held says that it had to wait for room, or for the peer to read.
+func (s *state) isBehind(due, now time.Duration, held bool) {
+	if s.Schedule == nil || now-due <= BehindAfter {
 		return
 	}
 	s.behind.Add(1)
-	if planned < fullUntil {
+	if held {
 		s.held.Add(1)
 	}
 }
 
-// kindOf says what became of a call. value is read only when it was resolved.
-func (s *state) kindOf(status engine.Status, value []byte) tally.Kind {
+// kindOf says what became of a call of a kind of request. value is read only when
+// it was resolved.
+func (s *state) kindOf(status engine.Status, entry uint16, value []byte) tally.Kind {
 	switch status {
 	case engine.Resolved:
-		if s.Refused != nil && s.Refused(value) {
+		if s.Refused != nil && s.entries[entry].Tool && s.Refused(value) {
 			return tally.Rejected
 		}
 		return tally.OK
@@ -117,16 +134,49 @@ func statusOf(err error) engine.Status {
 	return engine.Failed
 }
 
-// over reports whether the sending must end: by time, by number, or by ctx.
-func (s *state) over(ctx context.Context, now time.Duration) bool {
-	return ctx.Err() != nil || s.Duration > 0 && now >= s.Warmup+s.Duration || s.counted()
+// over reports whether the sending must end: by time, by ctx, or since it was told
+// to. own is the run's own time.
+func (s *state) over(ctx context.Context, own time.Duration) bool {
+	return ctx.Err() != nil || s.Duration > 0 && own >= s.Warmup+s.Duration || s.stopped.Load()
 }
 
 // counted reports whether Requests have been planned, if they end the sending.
 func (s *state) counted() bool { return s.Requests > 0 && s.measuredPlanned.Load() >= s.Requests }
 
-// closeNow cuts the connection, so that every call in flight ends.
+// steer does what the Control asks for, and reports whether the run is paused. It
+// is for whoever sends.
+func (s *state) steer() (paused bool) {
+	if s.Control == nil {
+		return false
+	}
+	asked, now := s.Control.Steering(), s.now()
+	events, scale := s.clock.steer(now, asked)
+	if scale != 1 && s.Schedule != nil {
+		s.Schedule.Scale(s.clock.own(now), scale)
+	}
+	if asked.Stopped && !s.stopped.Load() {
+		// The time is up now: what would have been due later is not.
+		s.length = min(s.length, s.clock.own(now))
+		s.stopped.Store(true)
+	}
+	if s.OnEvent != nil {
+		for _, e := range events {
+			s.OnEvent(e)
+		}
+	}
+	return asked.Paused
+}
+
+// steered is told when the Control has changed; nil, which never is, without one.
+func (s *state) steered() <-chan struct{} {
+	if s.Control == nil {
+		return nil
+	}
+	return s.Control.signal()
+}
+
+// closeNow cuts the connections, so that every call in flight ends.
 func (s *state) closeNow() {
 	s.cut.Store(true)
-	_ = s.conn.Close() // what it says is in the connection's Err
+	s.links.close()
 }

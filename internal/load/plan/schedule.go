@@ -40,6 +40,26 @@ func (s *Schedule) Next() (time.Duration, bool) {
 	return 0, false
 }
 
+// Scale multiplies the rate by factor from at on; how long the stages last does
+// not change, and requests that Next has given keep their times.
+func (s *Schedule) Scale(at time.Duration, factor float64) {
+	var out []Stage
+	var began time.Duration
+	for _, stage := range s.stages {
+		head := min(max(at-began, 0), stage.For) // the part of the stage before at
+		middle := stage.From + (stage.To-stage.From)*head.Seconds()/stage.For.Seconds()
+		if head > 0 {
+			out = append(out, Stage{For: head, From: stage.From, To: middle})
+		}
+		if head < stage.For {
+			out = append(out, Stage{For: stage.For - head, From: middle * factor, To: stage.To * factor})
+		}
+		began += stage.For
+	}
+	// Next finds its place again from the number of the next request.
+	*s = Schedule{stages: out, next: s.next}
+}
+
 // Length is the time at which the last stage ends.
 func (s *Schedule) Length() time.Duration {
 	var sum time.Duration

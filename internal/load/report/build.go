@@ -28,9 +28,13 @@ func Build(c Config, r *drive.Result, server *echo.Counts, goals []slo.Goal, fai
 			Planned: r.Planned, Sent: r.Sent, Dropped: r.Dropped, Behind: r.Behind, Held: r.Held,
 			Ends: r.Ends(), Measured: r.Total.Measured,
 			Late: int64(r.Stats.Calls.Late), Duplicate: int64(r.Stats.Calls.Duplicate), Unknown: int64(r.Stats.Calls.Unknown),
-			Progress: r.Received(), InFlight: r.InFlight, Cut: r.Cut,
+			Progress: r.Received(), AtFinish: r.AtFinish, InFlight: r.InFlight, Cut: r.Cut,
 		},
-		Rates:     Rates{Seconds: r.Sending.Seconds(), Elapsed: r.Elapsed.Seconds(), Answered: r.Rate, Offered: r.Offered, Asked: r.Asked()},
+		Rates: Rates{
+			Seconds: r.Sending.Seconds(), Elapsed: r.Elapsed.Seconds(), Paused: r.Paused.Seconds(),
+			Answered: r.Rate, Offered: r.Offered, Asked: r.Asked(),
+		},
+		Events: append([]drive.Event{}, r.Events...), Steering: r.Steering,
 		Cost:      costOf(r.Cost),
 		Intervals: make([]Interval, 0, len(r.Rows)), Server: server,
 		Notes: []string{}, SLO: []SLO{},
@@ -43,6 +47,7 @@ func Build(c Config, r *drive.Result, server *echo.Counts, goals []slo.Goal, fai
 	if d.Latency.Service, err = distribution(r.Total.Service); err != nil {
 		return nil, err
 	}
+	d.parts(r)
 	for _, row := range r.Rows {
 		i, err := interval(row)
 		if err != nil {

@@ -17,6 +17,9 @@ const (
 	busyShare = 0.85
 )
 
+// generatorBehind reports whether the generator itself held up too many requests.
+func generatorBehind(n Counts) bool { return float64(n.Behind-n.Held) > generatorShare*float64(n.Sent) }
+
 // note says aloud what a reader could take wrongly.
 func (d *Document) note(r *drive.Result) {
 	say := func(format string, args ...any) { d.Notes = append(d.Notes, fmt.Sprintf(format, args...)) }
@@ -25,19 +28,23 @@ func (d *Document) note(r *drive.Result) {
 	if r.Interrupted {
 		say("interrupted: this is the part until then")
 	}
+	for _, e := range d.Events {
+		say("%s at %v, by hand", e.Text, short(e.At))
+	}
 	if open && n.Dropped > 0 {
 		say("%s of %s planned calls (%s) were dropped: all %s in flight were out when they were due, or still at the end", count(n.Dropped), count(n.Planned), share(n.Dropped, n.Planned), count(int64(d.Config.InFlight)))
 	}
 	if open && n.Held > 0 {
-		say("behind: %s of %s calls (%s) were sent more than %v late for want of room (-c %d) or since the peer did not read",
+		say("behind: %s of %s calls (%s) were sent more than %v after they were due, for want of room (-c %d) or since the peer did not read",
 			count(n.Held), count(n.Sent), share(n.Held, n.Sent), drive.BehindAfter, d.Config.InFlight)
 	}
 	if own := n.Behind - n.Held; open && own > 0 {
-		if float64(own) > generatorShare*float64(n.Sent) {
-			say("THE GENERATOR WAS THE BOTTLENECK: it sent %s of %s calls (%s) more than %v late although there was room; response times include that",
+		if generatorBehind(n) {
+			say("THE GENERATOR WAS THE BOTTLENECK: %s of %s calls (%s) were behind by more than %v although there was room; response times include that",
 				count(own), count(n.Sent), share(own, n.Sent), drive.BehindAfter)
 		} else {
-			say("behind: %s of %s calls (%s) were sent more than %v late by the generator itself", count(own), count(n.Sent), share(own, n.Sent), drive.BehindAfter)
+			say("behind: %s of %s calls (%s) were sent more than %v after they were due, by the generator itself",
+				count(own), count(n.Sent), share(own, n.Sent), drive.BehindAfter)
 		}
 	}
 	busy := d.Cost.Busy != nil && *d.Cost.Busy >= busyShare

@@ -44,10 +44,10 @@ func open() (report.Config, *drive.Result, *echo.Counts) {
 		Cost: drive.Cost{Calls: 1003, Elapsed: 100 * time.Second, CPU: 2 * ms, CPUKnown: true, Allocs: 200, Heap: 64_000, GC: 1, BytesOut: 150_000, BytesIn: 140_000, Writes: 40},
 	}
 	r.Stats.Calls.Registered, r.Stats.Calls.Resolved, r.Stats.Calls.Rejected, r.Stats.Calls.Expired, r.Stats.Calls.Late = 2003, 2000, 1, 2, 1
-	r.Stats.CancelsOut = 2
+	r.Stats.CancelsOut, r.AtFinish = 2, 3
 	c := report.Config{
 		Args: []string{"-rate", "1k"}, Target: "pipe:echo", Loop: "open", Schedule: "1s:1000/s", Mode: "batch", InFlight: 64, Drop: true, Warmup: 1, Duration: 1,
-		Timeout: int64(time.Second), End: "wait", Framing: "line", Method: "echo", Payload: "with 100 B of params", Faults: "late 0.1% by 1.1s", Seed: 7, InProcess: true,
+		Timeout: int64(time.Second), End: "wait", Framing: "line", Connections: 1, Method: "echo", Payload: "with 100 B of params", Faults: "late 0.1% by 1.1s", Seed: 7, InProcess: true,
 	}
 	server := &echo.Counts{Connections: 1, Requests: 2003, Answers: 2002, Blackholed: 1, Late: 1, Cancels: 2, Notifications: 2}
 	return c, r, server
@@ -84,7 +84,7 @@ func documents(t *testing.T) map[string]*report.Document {
 	y.Rotate(time.Second, tally.Gauges{}, false)
 	dead := &drive.Result{Sent: 2, Planned: 2, Total: y.Total(), Rows: []tally.Row{}}
 	closed := report.Config{
-		Args: []string{}, Target: "exec:./server", Loop: "closed", Mode: "blocking", InFlight: 1024, Requests: 10, Timeout: -1, End: "wait", Framing: "line",
+		Args: []string{}, Target: "exec:./server", Loop: "closed", Mode: "blocking", InFlight: 1024, Requests: 10, Timeout: -1, End: "wait", Framing: "line", Connections: 1,
 		Method: "echo", Payload: "with 100 B of params", Seed: 1,
 	}
 	out["dead"] = build(closed, dead, nil, goals(t, "p99<5ms,cpu<1ms"), errors.New("conn: peer gone: ./server exited with code 1"))

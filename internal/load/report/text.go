@@ -44,9 +44,15 @@ func (p *printer) line(name, format string, args ...any) {
 func Heading(w io.Writer, c Config) error {
 	p := &printer{w: w}
 	parts := []string{c.Target}
-	if c.Loop == "open" {
+	if c.Connections > 1 {
+		parts = append(parts, count(int64(c.Connections))+" connections")
+	}
+	switch c.Loop {
+	case "open":
 		parts = append(parts, "open loop "+c.Schedule, fmt.Sprintf("at most %s in flight", count(int64(c.InFlight))))
-	} else {
+	case "search":
+		parts = append(parts, "open loop", fmt.Sprintf("at most %s in flight", count(int64(c.InFlight))))
+	default:
 		parts = append(parts, fmt.Sprintf("closed loop, %s in flight", count(int64(c.InFlight))))
 	}
 	parts = append(parts, map[string]string{
@@ -73,6 +79,7 @@ func (d *Document) Text(w io.Writer, style Style) error {
 	p := &printer{w: w}
 	d.rates(p)
 	d.latencies(p)
+	d.partTable(p)
 	d.costs(p)
 	d.accounting(p, style)
 	for i, s := range d.SLO {
@@ -153,8 +160,11 @@ func (d *Document) accounting(p *printer, style Style) {
 	warm := n.Ends.Sum() - n.Measured.Sum()
 	p.line("accounting", "sent %s = ok %s + error %s + timeout %s + cancelled %s + lost %s (warm-up %s)", count(n.Sent),
 		count(n.Ends.OK), count(n.Ends.Error), count(n.Ends.Timeout), count(n.Ends.Cancelled), count(n.Ends.Lost), count(warm))
-	if n.Cut && n.Ends.Cancelled > 0 {
-		p.line("", "the cancelled ones were in flight at the end and cut")
+	switch {
+	case n.Cut:
+		p.line("", "in flight when the sending was over %s, of which %s were cut: those are the cancelled ones", count(n.AtFinish), count(n.Ends.Cancelled))
+	case n.AtFinish > 0:
+		p.line("", "in flight when the sending was over %s: waited for", count(n.AtFinish))
 	}
 	p.line("", "late %s, duplicate %s, unknown %s, progress %s, in flight at the end %s",
 		count(n.Late), count(n.Duplicate), count(n.Unknown), count(n.Progress), count(n.InFlight))

@@ -30,6 +30,9 @@ type Sample struct {
 	Done    time.Duration // when it settled
 	Kind    Kind
 	Warm    bool // sent during the warm-up: counted, not measured
+	// Conn and Entry are the connection and the entry of a mix that it belongs
+	// to, both 0 where there is one.
+	Conn, Entry uint16
 }
 
 // Ends counts calls by what became of them.

@@ -9,8 +9,8 @@ import (
 // Gauges is what the driver knows at the end of an interval: sums since the
 // beginning of the run, warm-up included, and the calls in flight.
 type Gauges struct {
-	Sent, Behind, Dropped int64
-	InFlight              int
+	Sent, Behind, Dropped, Late int64
+	InFlight                    int
 }
 
 // Row is one interval. Calls are in the interval in which they settled.
@@ -21,6 +21,7 @@ type Row struct {
 	Sent     int64   `json:"sent"`
 	Behind   int64   `json:"behind"`
 	Dropped  int64   `json:"dropped"`
+	Late     int64   `json:"late"`     // answers that came after their call had ended
 	InFlight int     `json:"inFlight"` // at its end
 	Ends     Ends    `json:"ends"`
 	Response Summary `json:"response"`
@@ -75,7 +76,7 @@ func (t *Tally) Rotate(now time.Duration, g Gauges, warm bool) Row {
 	}
 	row := Row{
 		Start: t.at.Seconds(), Length: (now - t.at).Seconds(), Warm: warm,
-		Sent: g.Sent - t.sent, Behind: g.Behind - t.behind, Dropped: g.Dropped - t.dropped, InFlight: g.InFlight,
+		Sent: g.Sent - t.gauges.Sent, Behind: g.Behind - t.gauges.Behind, Dropped: g.Dropped - t.gauges.Dropped, Late: g.Late - t.gauges.Late, InFlight: g.InFlight,
 		Ends:     endsOf(&t.interval.measured).Add(endsOf(&t.interval.warm)),
 		Response: Summarize(t.interval.response), Service: Summarize(t.interval.service),
 	}
@@ -84,7 +85,7 @@ func (t *Tally) Rotate(now time.Duration, g Gauges, warm bool) Row {
 	}
 	t.total.merge(t.interval)
 	t.interval.reset()
-	t.at, t.sent, t.behind, t.dropped = now, g.Sent, g.Behind, g.Dropped
+	t.at, t.gauges = now, g
 	return row
 }
 

@@ -24,16 +24,16 @@ type Tally struct {
 	interval *cell                // scratch of Rotate
 	at       time.Duration        // end of the last interval
 	packed   *hdr.PackedHistogram // scratch of Rotate; nil unless rows keep their histograms
-	sent     int64                // Gauges.Sent at the last Rotate
-	behind   int64
-	dropped  int64
+	gauges   Gauges               // at the last Rotate
+	conns    []*part              // nil unless Split asked for it
+	entries  []*part
 }
 
 // New returns a tally with n shards.
 func New(n int) *Tally {
 	t := &Tally{shards: make([]*Shard, n), total: newCell(), interval: newCell()}
 	for i := range t.shards {
-		t.shards[i] = &Shard{now: newCell(), spare: newCell()}
+		t.shards[i] = &Shard{tally: t, now: newCell(), spare: newCell()}
 	}
 	return t
 }
@@ -43,10 +43,11 @@ func (t *Tally) Shard(i int) *Shard { return t.shards[i%len(t.shards)] }
 
 // Shard is where samples are recorded. It is safe for concurrent use.
 type Shard struct {
+	tally *Tally
 	mu    sync.Mutex // protects now and spare
 	now   *cell
 	spare *cell    // empty; changes places with now at each rotation
-	_     [40]byte // keeps neighbours off this line
+	_     [32]byte // keeps neighbours off this line
 }
 
 // Record counts samples in one go. It copies them.
@@ -56,6 +57,7 @@ func (s *Shard) Record(samples ...Sample) {
 		s.now.record(&samples[i])
 	}
 	s.mu.Unlock()
+	s.tally.recordParts(samples)
 }
 
 // take returns what was recorded since the last call; the caller gives it back

@@ -13,17 +13,35 @@ import (
 // pollEvery is the pace at which Settled asks again.
 const pollEvery = 20 * time.Millisecond
 
+// countersTimeout bounds the wait for a server to tell its counters.
+const countersTimeout = 10 * time.Second
+
 // Counts reads the counters of the echo server at the other end: directly behind
-// pipe:echo, elsewhere by a request.
+// pipe:echo, elsewhere by a request. Children are asked each, and summed.
 func (t *Target) Counts(ctx context.Context) (echo.Counts, error) {
 	if t.Echo != nil {
 		return t.Echo.Snapshot(), nil
 	}
-	t.asked++
-	result, err := t.Conn.Call(ctx, echo.CountersMethod, nil, conn.CallOptions{Timeout: 10 * time.Second})
+	if !t.apart {
+		return t.ask(ctx, t.Conns[0])
+	}
+	var sum echo.Counts
+	for _, c := range t.Conns {
+		n, err := t.ask(ctx, c)
+		if err != nil {
+			return sum, err
+		}
+		sum = sum.Add(n)
+	}
+	return sum, nil
+}
+
+func (t *Target) ask(ctx context.Context, c *conn.Conn) (echo.Counts, error) {
+	result, err := c.Call(ctx, echo.CountersMethod, nil, conn.CallOptions{Timeout: countersTimeout})
 	if err != nil {
 		return echo.Counts{}, fmt.Errorf("%s: %w (only loadgen serve knows it)", echo.CountersMethod, err)
 	}
+	t.asked++
 	var n echo.Counts
 	if err := json.Unmarshal(result, &n); err != nil {
 		return echo.Counts{}, fmt.Errorf("%s: %w", echo.CountersMethod, err)
@@ -31,7 +49,7 @@ func (t *Target) Counts(ctx context.Context) (echo.Counts, error) {
 	return n, nil
 }
 
-// Asked is how many calls Counts has made over the connection.
+// Asked is how many calls that were answered Counts has made over the connections.
 func (t *Target) Asked() int64 { return t.asked }
 
 // Settled is Counts once the server holds nothing back any more and arrived says

@@ -1,5 +1,5 @@
 // Package target opens what a load test is aimed at, from one word of a command
-// line, as a connection of package conn:
+// line, as one or several connections of package conn:
 //
 //	pipe:echo            an echo server in this process, no system call between
 //	unix:/path           a unix socket

@@ -53,75 +53,99 @@ func Parse(text string) (Spec, error) {
 
 // Options of Open.
 type Options struct {
-	// Conn is how the connection behaves. Its Handler is replaced: requests of
+	// Conn is how the connections behave. Its Handler is replaced: requests of
 	// the peer are refused, pings answered.
 	Conn conn.Options
-	// Echo is how the server behind pipe:echo behaves.
+	// Count is how many connections are made, each to a server or a child of its
+	// own where the target is pipe or exec. Zero and negative are one.
+	Count int
+	// Echo is how the servers behind pipe:echo behave.
 	Echo echo.Options
-	// Stderr gets what a child writes to its standard error; nil drops it, the
+	// Stderr gets what children write to their standard error; nil drops it, the
 	// end of it aside, which is in the error when the child dies.
 	Stderr io.Writer
 }
 
-// Target is an open connection. Its methods are for one goroutine.
+// Target is open connections. Its methods are for one goroutine.
 type Target struct {
-	Conn *conn.Conn
-	// Echo is the counters of the server behind pipe:echo, else nil.
+	// Conns are the connections. The slice must not be changed.
+	Conns []*conn.Conn
+	// Echo is the counters of the servers behind pipe:echo, else nil.
 	Echo *echo.Counters
 
+	apart  bool // each connection has a server, and counters, of its own
 	asked  int64
-	served chan error    // the end of echo.Serve; nil without one
+	served []chan error  // the ends of echo.Serve; none without one
 	quit   chan struct{} // closed to cut what echo.Serve still waits for
+	awake  sync.Once     // closes quit
 
 	closing sync.Once
 	closed  error // what Close returns
 }
 
-// Open connects. ctx bounds the connecting.
+// Open connects. ctx bounds the connecting. Of several connections all are made,
+// or none.
 func Open(ctx context.Context, spec Spec, o Options) (*Target, error) {
-	switch spec.Kind {
-	case "pipe":
-		return openPipe(o)
-	case "exec":
-		c, err := conn.Spawn(ctx, conn.Command{Path: spec.Command[0], Args: spec.Command[1:], Stderr: o.Stderr}, o.Conn)
-		if err != nil {
-			return nil, err
-		}
-		return &Target{Conn: c}, nil
-	}
-	c, err := conn.Dial(ctx, spec.Kind, spec.Address, o.Conn)
-	if err != nil {
-		return nil, err
-	}
-	return &Target{Conn: c}, nil
-}
-
-func openPipe(o Options) (*Target, error) {
 	if o.Echo.Counters == nil {
 		o.Echo.Counters = new(echo.Counters)
 	}
-	client, server := echo.Pipe()
-	c, err := conn.New(client, o.Conn)
-	if err != nil {
-		return nil, err
+	t := &Target{apart: spec.Kind == "exec", quit: make(chan struct{})}
+	if spec.Kind == "pipe" {
+		t.Echo = o.Echo.Counters
 	}
-	t := &Target{Conn: c, Echo: o.Echo.Counters, served: make(chan error, 1), quit: make(chan struct{})}
-	o.Echo.Quit = t.quit
-	go func() { t.served <- echo.Serve(server, o.Echo) }()
+	for range max(o.Count, 1) {
+		c, err := t.open(ctx, spec, o)
+		if err != nil {
+			_ = t.Close() // the error that matters is at hand
+			return nil, err
+		}
+		t.Conns = append(t.Conns, c)
+	}
 	return t, nil
 }
 
-// Close ends the connection, a child process too, and returns why the echo
-// server in this process ended if it did so by itself. It may be called again.
+func (t *Target) open(ctx context.Context, spec Spec, o Options) (*conn.Conn, error) {
+	switch spec.Kind {
+	case "pipe":
+		client, server := echo.Pipe()
+		c, err := conn.New(client, o.Conn)
+		if err != nil {
+			return nil, err
+		}
+		o.Echo.Quit = t.quit
+		served := make(chan error, 1)
+		t.served = append(t.served, served)
+		go func() { served <- echo.Serve(server, o.Echo) }()
+		return c, nil
+	case "exec":
+		return conn.Spawn(ctx, conn.Command{Path: spec.Command[0], Args: spec.Command[1:], Stderr: o.Stderr}, o.Conn)
+	}
+	return conn.Dial(ctx, spec.Kind, spec.Address, o.Conn)
+}
+
+// Wake makes the servers behind pipe:echo stop stalling, for good: what they have
+// not read yet is read now. It does nothing to other targets.
+func (t *Target) Wake() { t.awake.Do(func() { close(t.quit) }) }
+
+// Close ends the connections, child processes too, and returns why an echo server
+// in this process ended if it did so by itself. It may be called again.
 func (t *Target) Close() error {
 	t.closing.Do(func() {
-		t.closed = t.Conn.Close()
-		if t.served == nil {
+		errs := make([]error, len(t.Conns))
+		var closing sync.WaitGroup
+		for i, c := range t.Conns { // each may wait for its peer
+			closing.Go(func() { errs[i] = c.Close() })
+		}
+		closing.Wait()
+		t.Wake()
+		if len(t.served) == 0 {
+			t.closed = errors.Join(errs...)
 			return
 		}
-		close(t.quit)
-		if t.closed = <-t.served; errors.Is(t.closed, echo.ErrDied) {
-			t.closed = nil
+		for _, served := range t.served {
+			if err := <-served; err != nil && !errors.Is(err, echo.ErrDied) {
+				t.closed = errors.Join(t.closed, err)
+			}
 		}
 	})
 	return t.closed

@@ -62,7 +62,7 @@ func open(t *testing.T, spec string, o target.Options) *target.Target {
 
 func TestPipe(t *testing.T) {
 	x := open(t, "pipe:echo", target.Options{})
-	result, err := x.Conn.Call(t.Context(), "a", []byte(`[1]`), conn.CallOptions{})
+	result, err := x.Conns[0].Call(t.Context(), "a", []byte(`[1]`), conn.CallOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "[1]", string(result))
 	n, err := x.Counts(t.Context())
@@ -86,7 +86,7 @@ func TestSocketAndItsCounters(t *testing.T) {
 		served <- err
 	}()
 	x := open(t, "unix:"+path, target.Options{})
-	_, err = x.Conn.Start(t.Context(), "a", nil, conn.CallOptions{}, func(conn.Outcome) {})
+	_, err = x.Conns[0].Start(t.Context(), "a", nil, conn.CallOptions{}, func(conn.Outcome) {})
 	require.NoError(t, err)
 	n, err := x.Settled(t.Context(), 10*time.Second, func(n echo.Counts) bool { return n.Answers == 1 })
 	require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestShake(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := open(t, "pipe:echo", target.Options{Echo: test.echo})
-			session, err := target.Shake(t.Context(), x.Conn, time.Second)
+			session, err := target.Shake(t.Context(), x.Conns[0], time.Second)
 			require.NoError(t, err)
 			require.Equal(t, test.version, session.Version)
 			require.Equal(t, "correlator-echo 1", session.Server)
@@ -134,12 +134,12 @@ func TestShake(t *testing.T) {
 func TestShakeFails(t *testing.T) {
 	// A plain echo server's answer to server/discover holds no versions.
 	x := open(t, "pipe:echo", target.Options{})
-	_, err := target.Shake(t.Context(), x.Conn, time.Second)
+	_, err := target.Shake(t.Context(), x.Conns[0], time.Second)
 	require.ErrorContains(t, err, "server/discover")
 	require.NoError(t, x.Close())
 
 	x = open(t, "pipe:echo", target.Options{Echo: echo.Options{MCP: true, Shape: echo.Shape{DieAfter: 1}}})
-	_, err = target.Shake(t.Context(), x.Conn, time.Second)
+	_, err = target.Shake(t.Context(), x.Conns[0], time.Second)
 	require.ErrorIs(t, err, conn.ErrClosed)
 	require.NoError(t, x.Close())
 
@@ -147,7 +147,7 @@ func TestShakeFails(t *testing.T) {
 	x = open(t, "pipe:echo", target.Options{Echo: echo.Options{MCP: true, Shape: echo.Shape{Blackhole: 1}}})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err = target.Shake(ctx, x.Conn, time.Minute)
+	_, err = target.Shake(ctx, x.Conns[0], time.Minute)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NoError(t, x.Close())
 }
@@ -162,7 +162,7 @@ func TestCloseCutsAStallShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		x := open(t, "pipe:echo", target.Options{Echo: echo.Options{Shape: echo.Shape{StallFor: time.Hour}}})
-		_, err := x.Conn.Call(t.Context(), "m", nil, conn.CallOptions{Timeout: time.Second})
+		_, err := x.Conns[0].Call(t.Context(), "m", nil, conn.CallOptions{Timeout: time.Second})
 		require.ErrorIs(t, err, conn.ErrTimeout)
 		require.NoError(t, x.Close())
 		require.Less(t, time.Since(began), time.Minute)
