@@ -57,17 +57,6 @@ func serveUntil(in io.Reader, out io.Writer) error {
 	return errors.Join(err, l.Close())
 }
 
-// counted counts the write calls of a connection.
-type counted struct {
-	net.Conn
-	writes atomic.Int64
-}
-
-func (c *counted) Write(p []byte) (int, error) {
-	c.writes.Add(1)
-	return c.Conn.Write(p)
-}
-
 // traffic is how a contender keeps calls in flight: it runs callers until stop and
 // returns how many calls ended well.
 type traffic func(callers int, stop *atomic.Bool) (calls int64, err error)
@@ -91,26 +80,34 @@ func connRole(args []string) (claim.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := net.Dial("unix", args[1])
+	stream, err := net.Dial("unix", args[1])
 	if err != nil {
 		return nil, err
 	}
-	stream := &counted{Conn: c}
 	defer stream.Close()
 	params := []byte(`"` + strings.Repeat("x", size-2) + `"`)
 	d = time.Duration(float64(d) * pace)
 	var run traffic
-	switch args[0] {
-	case floorName:
-		run = floorTraffic(stream, callers, params)
-	case blockingName:
-		run = blockingTraffic(must(conn.New(stream, connOptions())), params)
-	case callbacksConnName:
-		run = callbackTraffic(must(conn.New(stream, connOptions())), params)
-	case batchesName:
-		run = batchTraffic(must(conn.New(stream, connOptions())), params)
-	default:
-		return nil, fmt.Errorf("no traffic %q", args[0])
+	var written func() int64 // write calls so far
+	if args[0] == floorName {
+		f := rival.NewFloor(stream, callers)
+		run, written = floorTraffic(f, params), f.Writes
+	} else {
+		c, err := conn.New(stream, conn.Options{MaxPending: 1 << 15})
+		if err != nil {
+			return nil, err
+		}
+		written = func() int64 { return int64(c.Stats().Writes) }
+		switch args[0] {
+		case blockingName:
+			run = blockingTraffic(c, params)
+		case callbacksConnName:
+			run = callbackTraffic(c, params)
+		case batchesName:
+			run = batchTraffic(c, params)
+		default:
+			return nil, fmt.Errorf("no traffic %q", args[0])
+		}
 	}
 	if _, _, err := rate(run, callers, d/5); err != nil {
 		return nil, err
@@ -118,9 +115,9 @@ func connRole(args []string) (claim.Values, error) {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	writes := stream.writes.Load()
+	writes := written()
 	perSecond, calls, err := rate(run, callers, d)
-	writes = stream.writes.Load() - writes
+	writes = written() - writes
 	runtime.ReadMemStats(&after)
 	return claim.Values{
 		"calls/s": perSecond,
@@ -128,8 +125,6 @@ func connRole(args []string) (claim.Values, error) {
 		"writes":  float64(writes) / calls,
 	}, err
 }
-
-func connOptions() conn.Options { return conn.Options{MaxPending: 1 << 15} }
 
 func rate(run traffic, callers int, d time.Duration) (perSecond, calls float64, err error) {
 	var stop atomic.Bool
@@ -168,8 +163,7 @@ func blocking(callers int, stop *atomic.Bool, caller func() (call func() error))
 	return calls.Load(), nil
 }
 
-func floorTraffic(stream net.Conn, callers int, params []byte) traffic {
-	f := rival.NewFloor(stream, callers)
+func floorTraffic(f *rival.Floor, params []byte) traffic {
 	frame := append(codec.AppendRequest(nil, codec.IntID(1<<40), echoMethod, params), '\n')
 	return func(callers int, stop *atomic.Bool) (int64, error) {
 		return blocking(callers, stop, func() func() error {

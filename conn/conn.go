@@ -85,7 +85,10 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 	c.cancels = &cancels{profile: o.Profile, framer: o.Framer, line: c.line}
 	c.writer = &writer{
 		to: stream, line: c.line, room: c.room, cancels: c.cancels,
-		dispatch: table.Dispatch, quit: c.cut,
+		dispatch: table.Dispatch, quit: c.cut, now: tryWriterOf(stream),
+	}
+	if c.writer.now != nil {
+		c.line.standIn = c.writer.standIn
 	}
 	c.serving = serving{
 		limit: o.MaxConcurrent + o.MaxQueued, bytes: int64(o.MaxQueuedBytes), inFlight: make(map[codec.ID]*Inbound), watched: make(map[*requestContext]struct{}),

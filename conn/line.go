@@ -12,8 +12,8 @@ import (
 // at head; who pushes looks at sleeping after the push. So one of them sees the
 // other, and whoever takes sleeping back sees to the wake-up.
 //
-// I1: exactly one wake-up follows each sleep that is not taken back, since only
-// one CAS can end it.
+// I1: exactly one turn follows each sleep, since only one CAS can end it: the
+// writer's own, that of who stands in for it, or a wake-up that hands it over.
 //
 // # The cork
 //
@@ -36,6 +36,9 @@ type line struct {
 	closed atomic.Uint32
 	open   openBatch
 	wake   chan struct{}
+	// standIn, if there is one, is what may do the writer's work in the place of a
+	// wake-up. False says that the wake-up is needed.
+	standIn func() bool
 }
 
 func newLine() *line { return &line{wake: make(chan struct{}, 1)} }
@@ -67,16 +70,23 @@ func (l *line) add(n *node) {
 
 // tell wakes the writer if it sleeps and the frame is to go out now.
 func (l *line) tell(u urgency) {
-	if u != atOnce && l.corked.Load() || !l.sleeping.Load() || !l.sleeping.CompareAndSwap(true, false) {
+	if u != atOnce && l.corked.Load() || !l.sleeping.Load() || !l.rouse() {
 		return
 	}
-	if u == waiting && l.crowd.Load() {
+	crowd := u == waiting && l.crowd.Load()
+	if crowd {
 		// Let others queue that are ready to. The writer cannot do that as well: it
 		// wakes on a processor of its own, which has nobody else to run.
 		runtime.Gosched()
 	}
-	l.wake <- struct{}{}
+	if crowd || l.standIn == nil || !l.standIn() {
+		l.wake <- struct{}{}
+	}
 }
+
+// rouse ends the writer's sleep. Who gets true has the writer's turn, and must
+// use it, pass it on by a wake-up, or give it back by sleep.
+func (l *line) rouse() bool { return l.sleeping.CompareAndSwap(true, false) }
 
 // poke wakes the writer if it sleeps.
 func (l *line) poke() { l.tell(atOnce) }
@@ -114,14 +124,21 @@ func (l *line) take() *node {
 	return oldest
 }
 
-// sleep announces that the writer is about to wait. After it the writer looks
-// whether there is work once more, and then waits for wake or calls awake.
+// sleep gives the turn up, of the writer or of who stands in for it. After it
+// that one looks whether there is work once more, and then leaves it or rouses
+// the writer again.
 func (l *line) sleep() { l.sleeping.Store(true) }
 
-// awake takes sleep back. It consumes the wake-up if one is on its way.
+// awake takes sleep back for the writer's goroutine. It consumes the wake-up if
+// one is on its way, and outlasts who stands in, who does not wait for anything.
 func (l *line) awake() {
-	if !l.sleeping.CompareAndSwap(true, false) {
-		<-l.wake
+	for !l.rouse() {
+		select {
+		case <-l.wake:
+			return
+		default:
+			runtime.Gosched()
+		}
 	}
 }
 

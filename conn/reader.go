@@ -37,9 +37,11 @@ func (c *Conn) read(from io.Reader) error {
 
 const (
 	// nudgeFrames is after how many answers of a burst the calls that followed
-	// are written.
-	nudgeFrames = 64
-	// corkBytes is from how many bytes on a read may hold a burst.
+	// are written. With 64 a peer on the other core is woken for too little: 1.66M
+	// calls from callbacks a second against 2.09M with 256, and no more with 512.
+	nudgeFrames = 256
+	// corkBytes is from how many bytes on a read may hold a burst: fewer are a
+	// handful of answers, after which the reader would uncork at once.
 	corkBytes = 1 << 10
 )
 

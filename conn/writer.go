@@ -18,7 +18,8 @@ const (
 	batchKeep = 1 << 20
 )
 
-// writer is the one goroutine that writes. It takes whatever is queued, leaves
+// writer is what writes: a goroutine, and while that sleeps whoever has something
+// urgent and stands in for it (see standIn). It takes whatever is queued, leaves
 // out what ended meanwhile, and writes the rest in one call.
 //
 // I4: a frame once begun is written whole, or the connection ends: nobody's
@@ -33,6 +34,14 @@ type writer struct {
 	cancels  *cancels
 	dispatch func(id codec.ID) bool // still pending? the frame is about to go out
 	quit     <-chan struct{}        // closed when nothing more shall be written
+	now      TryWriter              // nil when the stream has no write that never waits
+
+	// What follows belongs to who has the turn: the goroutine while it is awake, else
+	// who stands in.
+	standing  bool   // someone stands in: nothing may wait
+	stuck     bool   // unwritten must go out before anything else
+	unwritten []byte // what was left when one that stood in would have had to wait
+	failed    error  // what the write of one that stood in ended with
 
 	batch   []byte
 	rest    *node // taken from the line, not yet gathered
@@ -53,6 +62,9 @@ type writerCounts struct {
 func (w *writer) run() error {
 	defer w.abandon()
 	for {
+		if err := w.resume(); err != nil {
+			return err
+		}
 		if w.rest == nil {
 			w.rest = w.line.take()
 		}
@@ -71,20 +83,40 @@ func (w *writer) run() error {
 	}
 }
 
-// wait sleeps until there is something to write; false says quit.
+// resume goes on where one that stood in had to leave off.
+func (w *writer) resume() error {
+	if w.failed != nil || !w.stuck {
+		return w.failed
+	}
+	w.stuck = false
+	err := w.write(w.unwritten)
+	if w.unwritten = w.unwritten[:0]; cap(w.unwritten) > batchKeep {
+		w.unwritten = nil
+	}
+	if err == nil {
+		w.written()
+	}
+	return err
+}
+
+// wait sleeps until there is something to write; false says quit. Either way the
+// goroutine has the turn again.
 func (w *writer) wait() bool {
 	w.line.sleep()
-	if !w.line.empty() || w.cancels.any() {
-		w.line.awake()
+	if w.more() && w.line.rouse() {
 		return true
 	}
 	select {
 	case <-w.line.wake:
 		return true
 	case <-w.quit:
+		w.line.awake()
 		return false
 	}
 }
+
+// more reports whether there is something to do, to who has not the turn.
+func (w *writer) more() bool { return !w.line.empty() || w.cancels.waiting.Load() > 0 }
 
 // fill gathers a batch. Callers that run at the same time get a chance to join
 // it: the writer yields before it writes, and again for as long as that brings
@@ -102,16 +134,20 @@ func (w *writer) fill() error {
 			return err
 		}
 	}
-	if crowd := w.frames > 1; crowd != w.line.crowd.Load() {
-		w.line.crowd.Store(crowd)
-	}
+	w.noteCrowd()
 	w.batch = w.cancels.appendTo(w.batch, batchBytes)
 	return nil
 }
 
+func (w *writer) noteCrowd() {
+	if crowd := w.frames > 1; crowd != w.line.crowd.Load() {
+		w.line.crowd.Store(crowd)
+	}
+}
+
 // gather moves nodes from rest into the batch until it is full.
 func (w *writer) gather() error {
-	for w.rest != nil && len(w.batch) < batchBytes {
+	for w.rest != nil && len(w.batch) < batchBytes && !w.stuck {
 		n := w.rest
 		w.rest, n.next = n.next, nil
 		if n.open {
@@ -199,8 +235,12 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// written counts what was gathered and gives its room back.
+// written counts what was gathered and gives its room back, once all of it has
+// left.
 func (w *writer) written() {
+	if w.stuck {
+		return
+	}
 	w.counts.frames.Add(w.frames)
 	if w.skipped > 0 {
 		w.counts.skipped.Add(w.skipped)
@@ -214,6 +254,9 @@ func (w *writer) written() {
 func (w *writer) write(p []byte) error {
 	if len(p) == 0 {
 		return nil
+	}
+	if w.standing {
+		return w.writeNow(p)
 	}
 	n, err := w.to.Write(p)
 	w.counts.writes.Add(1)
@@ -236,5 +279,5 @@ func (w *writer) announce() {
 // abandon ends the writer. Who waits in Flush also watches the connection's
 // end, so nothing needs to be told.
 func (w *writer) abandon() {
-	w.batch, w.rest, w.flushed = nil, nil, nil
+	w.batch, w.unwritten, w.rest, w.flushed = nil, nil, nil, nil
 }
