@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"strconv"
 
 	"github.com/correlator-go/correlator/codec"
@@ -30,5 +31,9 @@ func appendBase64(dst, data []byte) []byte {
 }
 
 func appendNumber(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
+
+// rawText is a JSON text of somebody else: encoding it validates it and takes its
+// whitespace out.
+type rawText = json.RawMessage
 
 func appendAny(dst []byte, v any) ([]byte, error) { return codec.AppendValue(dst, v) }

@@ -1,7 +1,5 @@
 package mcp
 
-import "github.com/correlator-go/correlator/codec"
-
 // exchange is a frame that is being answered: a request, a batch of them or a
 // subscription. Records are used again, so nothing keeps a pointer to one beyond
 // the step in which it is closed.
@@ -18,12 +16,111 @@ type exchange struct {
 
 // call is a request whose handler runs, or waits for the client's input.
 type call struct {
-	run *Invocation // nil when it is answered
-	// latest is the last progress that was written, if reported.
+	run *Invocation // nil when it is answered, or was cancelled
+	// latest is the last progress that was written, if any was.
 	latest   float64
 	reported bool
 	asks     *asks  // open questions to the client, older era
 	answer   []byte // of a batch's part
+}
+
+// batch is a batch of the revision 2025-03-26.
+type batch struct {
+	parts []call
+	whole bool // all of its messages were admitted or refused
+}
+
+// asks are the questions that one round of a call put to the client.
+type asks struct {
+	open  map[string]struct{} // keys that are not answered
+	got   []keyed
+	state string
+}
+
+// each visits the calls of e that are not answered.
+func (e *exchange) each(visit func(*call)) {
+	if e.batch == nil {
+		if e.call.run != nil {
+			visit(&e.call)
+		}
+		return
+	}
+	for i := range e.batch.parts {
+		if c := &e.batch.parts[i]; c.run != nil {
+			visit(c)
+		}
+	}
+}
+
+// find gives the call that an invocation runs for.
+func (e *exchange) find(id InvocationID) *call {
+	var found *call
+	e.each(func(c *call) {
+		if c.run.id == id {
+			found = c
+		}
+	})
+	return found
+}
+
+// nextRun takes an id for another invocation.
+func (e *exchange) nextRun() InvocationID {
+	e.runs++
+	return invocationOf(e.id, e.runs)
+}
+
+// live gives the exchange and the call of an invocation, nil when it is over.
+func (s *State) liveCall(id InvocationID) (*exchange, *call) {
+	e := s.known[id.Exchange()]
+	if e == nil {
+		return nil, nil
+	}
+	c := e.find(id)
+	if c == nil {
+		return nil, nil
+	}
+	return e, c
+}
+
+// open makes the record of an exchange, in no list yet.
+func (s *State) open(id ExchangeID, c Correlation) *exchange {
+	e := s.free
+	if e == nil {
+		e = new(exchange)
+	} else {
+		s.free = e.next
+	}
+	*e = exchange{id: id, correlation: c}
+	s.known[id] = e
+	return e
+}
+
+// release gives the record back.
+func (s *State) release(e *exchange) {
+	if e.in != nil {
+		e.in.remove(e)
+	}
+	delete(s.known, e.id)
+	*e = exchange{next: s.free}
+	s.free = e
+}
+
+// remember notes a closed exchange, and forgets the oldest quarter when there are
+// too many.
+func (s *State) remember(id ExchangeID) {
+	if s.options.MaxClosed == 0 {
+		return
+	}
+	s.known[id] = nil
+	s.closed = append(s.closed, id)
+	if len(s.closed) <= s.options.MaxClosed {
+		return
+	}
+	drop := len(s.closed) - s.options.MaxClosed*3/4
+	for _, old := range s.closed[:drop] {
+		delete(s.known, old)
+	}
+	s.closed = s.closed[:copy(s.closed, s.closed[drop:])]
 }
 
 // list is a doubly linked list of exchanges.
@@ -67,17 +164,4 @@ func (l *list) remove(e *exchange) {
 	}
 	e.in, e.prev, e.next = nil, nil, nil
 	l.n--
-}
-
-// stream is a subscription.
-type stream struct {
-	rawID  []byte
-	id     codec.ID
-	filter filter
-}
-
-// batch is a batch of the revision 2025-03-26.
-type batch struct {
-	parts []call
-	open  int
 }

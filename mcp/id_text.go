@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"bytes"
+
 	"github.com/correlator-go/correlator/codec"
 )
 
@@ -13,14 +15,24 @@ func idOf(raw []byte) codec.ID {
 	return id
 }
 
-// decodeString gives the string of a JSON text that is one, "" for any other.
-func decodeString(text []byte) string {
+// stringOf gives the decoded bytes of a JSON text that is a string; false for any
+// other. They alias text unless it has escapes.
+func stringOf(text []byte) ([]byte, bool) {
 	if len(text) < 2 || text[0] != '"' {
-		return ""
+		return nil, false
+	}
+	if inner := text[1 : len(text)-1]; bytes.IndexByte(inner, '\\') < 0 {
+		return inner, true
 	}
 	var s string
 	if codec.DecodeValue(text, &s) != nil {
-		return ""
+		return nil, false
 	}
-	return s
+	return []byte(s), true
+}
+
+// decodeString is stringOf as a string, "" for any other text.
+func decodeString(text []byte) string {
+	s, _ := stringOf(text)
+	return string(s)
 }

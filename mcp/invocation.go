@@ -15,18 +15,25 @@ type Invocation struct {
 	revision    Revision
 	caller      Caller
 	correlation Correlation
-	frame       []byte // the id and the params of the request, copied
-	rawID       codec.Span
-	in          callParams // spans of frame
-	peer        *peer      // what a client of the older era said once; nil in the modern one
-	inputs      []keyed    // answers of the older era
-	state       string     // of the round before
+	at          int64
+	frame       []byte // the params of the request and behind them its id, copied
+	in          callParams
+	server      *Server
+	peer        *peer   // what a client of the older era said once; nil in the modern one
+	inputs      []keyed // answers of the older era
+	state       string  // of the round before
 	round       int
+	level       Level
 	tool        *tool
 	resource    *resource
 	template    *template
 	prompt      *prompt
-	complete    CompleteHandler
+}
+
+// keyed is one answer to a question.
+type keyed struct {
+	key   string
+	value []byte
 }
 
 // ID names this run.
@@ -46,6 +53,15 @@ func (v *Invocation) Tool() string {
 	return v.tool.Name
 }
 
+// Name is the name of the tool or the prompt, or the URI of the resource.
+func (v *Invocation) Name() string {
+	params := v.Params()
+	if v.method == MethodReadResource {
+		return decodeString(v.in.uri.Of(params))
+	}
+	return decodeString(v.in.name.Of(params))
+}
+
 // Caller is who called.
 func (v *Invocation) Caller() Caller { return v.caller }
 
@@ -55,18 +71,53 @@ func (v *Invocation) Correlation() Correlation { return v.correlation }
 // Revision is that of the request.
 func (v *Invocation) Revision() Revision { return v.revision }
 
+// Params is the JSON text of the params, nil when there are none.
+func (v *Invocation) Params() json.RawMessage { return v.in.params.Of(v.frame) }
+
+// rawID is the JSON text of the request's id.
+func (v *Invocation) rawID() []byte { return v.frame[v.in.params.End:] }
+
 // RequestID is the peer's id of the request, a string or an integer.
-func (v *Invocation) RequestID() codec.ID { return idOf(v.rawID.Of(v.frame)) }
+func (v *Invocation) RequestID() codec.ID { return idOf(v.rawID()) }
 
 // ProgressToken is what progress is reported under; absent when the client did
 // not ask for any.
 func (v *Invocation) ProgressToken() codec.ID { return idOf(v.in.token.Of(v.frame)) }
 
-// Name is the name of the tool or prompt, or the URI of the resource.
-func (v *Invocation) Name() string { return decodeString(v.in.name.Of(v.frame)) }
+// LogLevel is the lowest level of which the client wants log lines, LevelNone when
+// it wants none.
+func (v *Invocation) LogLevel() Level { return v.level }
 
-// Params is the JSON text of the params.
-func (v *Invocation) Params() json.RawMessage { return v.in.params.Of(v.frame) }
+// IdempotencyKey is the same for a request that is sent again; "" when the client
+// gave none.
+func (v *Invocation) IdempotencyKey() string { return decodeString(v.in.idempotency.Of(v.frame)) }
+
+// ClientInfo is what the client calls itself; nothing is to be decided by it. It is
+// false when it did not say.
+func (v *Invocation) ClientInfo() (Implementation, bool) {
+	text := v.in.info.Of(v.frame)
+	if v.peer != nil {
+		text = v.peer.info
+	}
+	var info Implementation
+	return info, text != nil && codec.DecodeValue(text, &info) == nil
+}
+
+// ClientCapabilities is what the client declared.
+func (v *Invocation) ClientCapabilities() ClientCapabilities {
+	var c ClientCapabilities
+	if text := v.rawCapabilities(); text != nil && codec.DecodeValue(text, &c) != nil {
+		return ClientCapabilities{}
+	}
+	return c
+}
+
+func (v *Invocation) rawCapabilities() []byte {
+	if v.peer != nil {
+		return v.peer.capabilities
+	}
+	return v.in.capabilities.Of(v.frame)
+}
 
 // Arguments is the JSON text of the arguments, {} when there are none.
 func (v *Invocation) Arguments() json.RawMessage {
@@ -76,4 +127,52 @@ func (v *Invocation) Arguments() json.RawMessage {
 	return v.in.arguments.Of(v.frame)
 }
 
-var emptyObject = []byte("{}")
+var emptyObject = json.RawMessage("{}")
+
+// Input is the client's answer to the input request of that key: the JSON text of
+// an ElicitResult, a SamplingResult or a RootsResult. It is false when there is
+// none. What a client answers is to be checked like its arguments.
+func (v *Invocation) Input(key string) (json.RawMessage, bool) {
+	for _, in := range v.inputs {
+		if in.key == key {
+			return in.value, true
+		}
+	}
+	if v.in.inputs.Present() {
+		if value := member(v.in.inputs.Of(v.frame), key); value != nil {
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+// State is what the handler's InputRequired said in the round before, "" in the
+// first round.
+func (v *Invocation) State() string { return v.state }
+
+// Round counts how often input was asked for, as far as the request's state tells:
+// 0 in the first round.
+func (v *Invocation) Round() int { return v.round }
+
+// Variable is the part of the resource's URI that a variable of its template took,
+// decoded; "" when there is no such variable.
+func (v *Invocation) Variable(name string) string {
+	var value string
+	if v.template != nil {
+		v.template.pattern.match(v.Name(), func(n, part string) {
+			if n == name {
+				value = part
+			}
+		})
+	}
+	return value
+}
+
+// PromptArguments are the arguments of prompts/get.
+func (v *Invocation) PromptArguments() map[string]string {
+	var arguments map[string]string
+	if codec.DecodeValue(v.Arguments(), &arguments) != nil {
+		return nil
+	}
+	return arguments
+}

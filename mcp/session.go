@@ -15,22 +15,7 @@ type session struct {
 	held     []Effect // asks that wait for ready
 }
 
-// peer is what a client said of itself in initialize.
+// peer is what a client said of itself in initialize. It never changes.
 type peer struct {
 	capabilities, info []byte
-}
-
-type keyed struct {
-	key   string
-	value []byte
-}
-
-type asks struct {
-	wanted int
-	got    []keyed
-}
-
-type filter struct {
-	tools, prompts, resources bool
-	uris                      map[string]struct{}
 }

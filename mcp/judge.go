@@ -1,0 +1,242 @@
+package mcp
+
+// knownMethod gives the constant of a request's method, "" when there is no such
+// method in any era.
+func knownMethod(name []byte) string {
+	switch string(name) {
+	case MethodCallTool:
+		return MethodCallTool
+	case MethodListTools:
+		return MethodListTools
+	case MethodReadResource:
+		return MethodReadResource
+	case MethodListResources:
+		return MethodListResources
+	case MethodListTemplates:
+		return MethodListTemplates
+	case MethodGetPrompt:
+		return MethodGetPrompt
+	case MethodListPrompts:
+		return MethodListPrompts
+	case MethodComplete:
+		return MethodComplete
+	case MethodDiscover:
+		return MethodDiscover
+	case MethodListen:
+		return MethodListen
+	case MethodInitialize:
+		return MethodInitialize
+	case MethodPing:
+		return MethodPing
+	case MethodSetLevel:
+		return MethodSetLevel
+	case MethodSubscribe:
+		return MethodSubscribe
+	case MethodUnsubscribe:
+		return MethodUnsubscribe
+	}
+	return ""
+}
+
+// judge decides what becomes of a request. It changes nothing but the session, and
+// that only for a request that it admits.
+func (x *step) judge(a *arrival) verdict {
+	a.method = knownMethod(a.methodName())
+	a.params = a.env.Params.Of(a.text)
+	a.p.read(a.params)
+	if a.p.twice {
+		return refuse(refusedTwice)
+	}
+	if x.isModern(a) {
+		if a.batched {
+			return refuse(refusedInBatch)
+		}
+		if r := x.admitMeta(a); r != nil {
+			return refuse(r)
+		}
+		return x.modernMethod(a)
+	}
+	return x.legacyMethod(a)
+}
+
+// isModern decides the era of one request: what says a protocol version in its
+// _meta is modern, and so is everything on a connection that never saw initialize,
+// but for initialize itself and for a ping before it.
+func (x *step) isModern(a *arrival) bool {
+	switch {
+	case a.in.Headers != nil:
+		return true
+	case a.p.version.Present():
+		return true
+	case x.s.session.revision != "":
+		return false
+	}
+	handshake := a.method == MethodInitialize || a.method == MethodPing && len(x.s.server.legacy) > 0
+	return !handshake
+}
+
+// admitMeta checks what every modern request brings, in this order: params, _meta,
+// version and headers, capabilities, client info, progress token, log level,
+// idempotency key.
+func (x *step) admitMeta(a *arrival) *refused {
+	p, params := &a.p, a.params
+	if !isObject(params) || !isObject(p.meta.Of(params)) {
+		return refusedNoParams
+	}
+	version, ok := stringOf(p.version.Of(params))
+	if !ok {
+		return refusedNoVersion
+	}
+	if a.in.Headers != nil && !a.headersAgree(version) {
+		return refusedHeader
+	}
+	a.revision = ""
+	for _, r := range x.s.server.modern {
+		if string(version) == string(r) {
+			a.revision = r
+		}
+	}
+	if a.revision == "" {
+		supported := x.s.server.modern
+		if len(supported) == 0 {
+			supported = x.s.server.legacy
+		}
+		return unsupportedVersion(supported, p.version.Of(params))
+	}
+	if !isObject(p.capabilities.Of(params)) {
+		return refusedNoCaps
+	}
+	if info := p.info.Of(params); info != nil && !isImplementation(info) {
+		return refusedInfo
+	}
+	if p.token.Present() && !isID(p.token.Of(params)) {
+		return refusedToken
+	}
+	if p.logLevel.Present() {
+		name, _ := stringOf(p.logLevel.Of(params))
+		if _, ok := ParseLevel(name); !ok {
+			return refusedLevel
+		}
+	}
+	if p.idempotency.Present() {
+		if key, ok := stringOf(p.idempotency.Of(params)); !ok || !isVisible(key) {
+			return refusedIdempotency
+		}
+	}
+	a.adoptCorrelation()
+	return nil
+}
+
+// adoptCorrelation takes the value of _meta where the transport brought none.
+func (a *arrival) adoptCorrelation() {
+	if a.correlation.given != "" || !a.p.correlation.Present() {
+		return
+	}
+	if value, ok := stringOf(a.p.correlation.Of(a.params)); ok && isVisible(value) {
+		a.correlation = Correlation{given: string(value)}
+	}
+}
+
+// headersAgree compares the headers that every request has with its body. Name is
+// that of the methods that are about something.
+func (a *arrival) headersAgree(version []byte) bool {
+	h := a.in.Headers
+	if h.Version != string(version) || h.Method != string(a.methodName()) {
+		return false
+	}
+	var name []byte
+	switch a.method {
+	case MethodCallTool, MethodGetPrompt:
+		name = a.p.name.Of(a.params)
+	case MethodReadResource:
+		name = a.p.uri.Of(a.params)
+	}
+	want, ok := stringOf(name)
+	if !ok {
+		return true // the body is what is wrong
+	}
+	got, ok := DecodeHeader(h.Name)
+	return ok && got == string(want)
+}
+
+// isImplementation reports whether a client info has what it must.
+func isImplementation(text []byte) bool {
+	return isObject(text) && isString(member(text, "name")) && isString(member(text, "version"))
+}
+
+// modernMethod answers, or finds the handler for, a request of the modern era.
+func (x *step) modernMethod(a *arrival) verdict {
+	s := x.s.server
+	switch a.method {
+	case MethodDiscover:
+		return verdict{result: a.answer(s.appendDiscover(nil))}
+	case MethodListen:
+		return x.listen(a)
+	}
+	return x.sharedMethod(a)
+}
+
+// sharedMethod is what both eras have.
+func (x *step) sharedMethod(a *arrival) verdict {
+	s := x.s.server
+	switch a.method {
+	case MethodListTools:
+		return listed(a, s, s.hasTools(), "tools", &s.tools)
+	case MethodListPrompts:
+		return listed(a, s, s.hasPrompts(), "prompts", &s.prompts)
+	case MethodListResources:
+		return listed(a, s, s.hasResources(), "resources", &s.resources)
+	case MethodListTemplates:
+		return listed(a, s, s.hasResources(), "resourceTemplates", &s.templates)
+	case MethodCallTool:
+		return x.callTool(a)
+	case MethodReadResource:
+		return x.readResource(a)
+	case MethodGetPrompt:
+		return x.getPrompt(a)
+	case MethodComplete:
+		return x.complete(a)
+	}
+	return refuse(refusedMethod)
+}
+
+// invocation makes the run of a request that passed, with its own copy of what the
+// handler may read.
+func (x *step) invocation(a *arrival) *Invocation {
+	rawID := a.env.RawID.Of(a.text)
+	frame := make([]byte, 0, len(a.params)+len(rawID))
+	v := &Invocation{
+		method: a.method, revision: a.revision, caller: a.in.Caller, correlation: a.correlation, at: a.in.At,
+		frame: append(append(frame, a.params...), rawID...), in: a.p, server: x.s.server,
+	}
+	if a.revision.IsModern() {
+		name, _ := stringOf(a.p.logLevel.Of(a.params))
+		v.level, _ = ParseLevel(name)
+	} else {
+		v.peer, v.level = x.s.session.peer, x.s.session.level
+	}
+	return v
+}
+
+// declared gives what the client of a request can do.
+func (x *step) declared(a *arrival) capabilities {
+	if a.revision.IsModern() {
+		return readCapabilities(a.p.capabilities.Of(a.params))
+	}
+	return readCapabilities(x.s.session.peer.capabilities)
+}
+
+// isTextObject reports whether text is an object of strings.
+func isTextObject(text []byte) bool {
+	return isObject(text) && allMembers(text, isString)
+}
+
+func allMembers(text []byte, is func([]byte) bool) bool {
+	m, _ := membersOf(text)
+	for _, value, ok := m.next(); ok; _, value, ok = m.next() {
+		if !is(value.Of(text)) {
+			return false
+		}
+	}
+	return true
+}
