@@ -34,7 +34,7 @@ func (e *Engine[T]) planUsual(ctx context.Context, o *CallOptions[T], now int64)
 		}
 	}
 	p.tick = e.ticks.tick(e.ticks.count(now+int64(budget)) + 1)
-	p.limits, p.budget = limits(p.tick)<<limitsShift, int64(budget)
+	p.limits, p.budget = plain, int64(budget)
 	return p, true
 }
 

@@ -30,7 +30,7 @@ func (e *Engine[T]) Touch(id codec.ID) bool {
 		}
 		now := e.now()
 		tick := e.ticks.deadline(after(now, e.ticks.nanoseconds(l.idle())), now)
-		if total := e.totalTick(r.index(), l, now); total != noTick && total.Before(tick) {
+		if total := e.totalTick(r.index(), l, w, now); total != noTick && total.Before(tick) {
 			tick = total
 		}
 		if tick == w.tick() || s.swap(w, w.withTick(tick)) {
@@ -41,11 +41,11 @@ func (e *Engine[T]) Touch(id codec.ID) bool {
 
 // totalTick is the tick of a total deadline, as far as a tick can tell; noTick when
 // there is none.
-func (e *Engine[T]) totalTick(i uint32, l limits, now int64) wheel.Tick {
+func (e *Engine[T]) totalTick(i uint32, l limits, w word, now int64) wheel.Tick {
 	if l.far() {
 		return e.ticks.deadline(e.table.farOf(i).Load(), now)
 	}
-	return l.total()
+	return l.total(w)
 }
 
 // Dispatch marks a pending call as handed to the peer, and reports whether it is

@@ -101,24 +101,33 @@ type details struct {
 
 // limits are a call's deadlines:
 //
-//	total deadline tick : 32 | far : 1 | idle ticks : 31
+//	total deadline tick : 32 | far : 1 | plain : 1 | idle ticks : 30
 //
 // The tick is noTick when there is no total deadline; the idle ticks are zero when
 // there is no idle one. A far total deadline is too far for a tick: it is found in
-// the column far, and the tick means nothing. Limits are only stored when they
-// differ from those of the slot's last call, which for short calls is seldom: the
-// tick is the same for a whole tick.
+// the column far, and the tick means nothing. Nor does it where the limits are
+// plain: the total deadline, which nothing moves, is the only one, so the tick in
+// the call's word says it. Limits are only stored when they differ from those of
+// the slot's last call, and plain ones do not.
 type limits uint64
 
 const (
 	limitsShift        = 32
 	farBit      limits = 1 << 31
-	idleMask           = farBit - 1
+	plain       limits = 1 << 30
+	idleMask           = plain - 1
 )
 
-func (l limits) total() wheel.Tick { return wheel.Tick(l >> limitsShift) }
-func (l limits) idle() uint32      { return uint32(l & idleMask) }
-func (l limits) far() bool         { return l&farBit != 0 }
+// total is the tick of the total deadline of a call whose word is w.
+func (l limits) total(w word) wheel.Tick {
+	if l == plain {
+		return w.tick()
+	}
+	return wheel.Tick(l >> limitsShift)
+}
+
+func (l limits) idle() uint32 { return uint32(l & idleMask) }
+func (l limits) far() bool    { return l&farBit != 0 }
 
 // ending is how a call that got no value ended. It is not changed any more, so
 // calls that end in one breath share one.

@@ -58,7 +58,7 @@ func (d *driver[T]) expire(s *slot[T], i uint32, w word) (next wheel.Tick, retry
 				return next, !s.swap(w, w.withTick(next))
 			}
 		}
-	case l.total() == noTick || l.total().After(w.tick()):
+	case l.total(w) == noTick || l.total(w).After(w.tick()):
 		deadline = DeadlineIdle
 	}
 	if !s.swap(w, w.claimed()) {
@@ -102,10 +102,10 @@ func (d *driver[T]) expireOutcome(s *slot[T], i uint32, w word, now wheel.Tick) 
 	case l.far():
 		current := e.now()
 		due = e.ticks.deadline(after(e.table.farOf(i).Load(), time.Duration(e.grace)), current)
-	case l.total() == noTick:
+	case l.total(w) == noTick:
 		due = d.later(w.tick(), e.grace) // an idle deadline alone: the last one counts
 	default:
-		due = d.later(l.total(), e.grace)
+		due = d.later(l.total(w), e.grace)
 	}
 	if due.After(now) {
 		return due, false
