@@ -1,0 +1,244 @@
+package contest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/correlator-go/correlator/bench/claim"
+	"github.com/correlator-go/correlator/bench/peers/load"
+	"github.com/correlator-go/correlator/bench/peers/peer"
+	"github.com/correlator-go/correlator/bench/peers/report"
+	"github.com/correlator-go/correlator/bench/peers/server"
+)
+
+// The roles of child processes.
+const (
+	ClientChild = "client"
+	ServerChild = "server"
+)
+
+const (
+	// most bounds how much longer than planned a turn of slow contenders lasts.
+	most = 2500 * time.Millisecond
+	// budget is how long calls in flight may take to end.
+	budget = 10 * time.Second
+	// openShare is the rate of the open loop, as a share of the best rival's peak.
+	openShare = 0.7
+)
+
+// Contest is one run.
+type Contest struct {
+	plan    Plan
+	out     io.Writer
+	log     io.Writer
+	session *claim.Session
+	servers map[string]server.Addresses
+	stops   []func()
+	report  *report.Report
+}
+
+// Run measures a plan. It writes each row's table to out when it is done, and
+// what it is about to do to log.
+func Run(p Plan, out, log io.Writer) (*report.Report, error) {
+	began := time.Now()
+	c := &Contest{
+		plan: p, out: out, log: log, session: claim.NewSession(1, io.Discard),
+		servers: map[string]server.Addresses{}, report: report.New(began),
+	}
+	defer func() {
+		for _, stop := range c.stops {
+			stop()
+		}
+	}()
+	for _, row := range p.Rows {
+		if err := c.row(&row); err != nil {
+			return nil, err
+		}
+	}
+	c.report.Seconds = time.Since(began).Seconds()
+	return c.report, nil
+}
+
+// turn is one contender of a row: what it runs once a round.
+type turn struct {
+	entry *report.Entry
+	run   func() (load.Figures, error)
+}
+
+// row measures one row.
+func (c *Contest) row(row *report.Row) error {
+	began := time.Now()
+	if row.Scenario == report.Open {
+		if row.Rate = c.openRate(); row.Rate == 0 {
+			fmt.Fprintln(c.log, "# no peak known: the open loop is left out")
+			return nil
+		}
+	}
+	turns, err := c.turns(row)
+	if err != nil {
+		return err
+	}
+	for round := range c.plan.Rounds {
+		for i := range turns {
+			// Each round begins with another contender, and every other one goes
+			// backwards: none always follows the same neighbour.
+			at := (i + round) % len(turns)
+			if round%2 == 1 {
+				at = len(turns) - 1 - at
+			}
+			t := turns[at]
+			if t.entry.Failed != "" {
+				continue
+			}
+			f, err := t.run()
+			if err != nil {
+				t.entry.Failed = reason(err)
+				t.entry.Rounds = nil
+				continue
+			}
+			t.entry.Rounds = append(t.entry.Rounds, f)
+		}
+	}
+	for _, t := range turns {
+		row.Entries = append(row.Entries, t.entry)
+	}
+	c.report.Rows = append(c.report.Rows, row)
+	fmt.Fprintf(c.log, "# %-50s %5.1f s\n", row.Title(), time.Since(began).Seconds())
+	return row.Text(c.out)
+}
+
+// turns lists who takes part in a row.
+func (c *Contest) turns(row *report.Row) ([]turn, error) {
+	var out []turn
+	add := func(name string, class peer.Class, timeouts string, run func() (load.Figures, error)) {
+		out = append(out, turn{&report.Entry{Peer: name, Class: class, Timeouts: timeouts}, run})
+	}
+	for _, p := range peer.All() {
+		if !c.takesPart(p, *row) {
+			continue
+		}
+		cell, err := c.cell(p, row)
+		if err != nil {
+			return nil, err
+		}
+		add(p.Name, p.Class, p.Timeouts, func() (load.Figures, error) { return c.child(cell) })
+	}
+	switch row.Scenario {
+	case report.Expiry:
+		cell := Cell{Scenario: row.Scenario, Client: TimerClient, Callers: row.Callers}
+		c.time(&cell)
+		add(TimerClient, peer.Floor, "timer", func() (load.Figures, error) { return c.child(cell) })
+	}
+	return out, nil
+}
+
+// takesPart says who is in a row. Scenarios about pending calls are for those who
+// have a table of them.
+func (c *Contest) takesPart(p peer.Peer, row report.Row) bool {
+	if c.plan.Peers != nil && !c.plan.Peers(p, row) {
+		return false
+	}
+	switch row.Scenario {
+	case report.Closed:
+		return true
+	case report.Open:
+		return p.Name == peer.Blocking || p.Name == peer.Callbacks || p.Name == c.bestRival()
+	case report.Loadgen:
+		return p.Name == peer.Batches
+	}
+	return p.Name == peer.Blocking || p.Class == peer.JSON
+}
+
+// cell is the measurement of a peer in a row.
+func (c *Contest) cell(p peer.Peer, row *report.Row) (Cell, error) {
+	dropping := row.Scenario == report.Stuck || row.Scenario == report.Expiry
+	cell := Cell{
+		Scenario: row.Scenario, Client: p.Name, Server: p.Server, Dropping: dropping,
+		Transport: row.Transport, Callers: row.Callers, Bytes: row.Bytes, Rate: row.Rate,
+	}
+	c.time(&cell)
+	if row.Transport == Pipe {
+		return cell, nil
+	}
+	a, err := c.server(p.Server, dropping)
+	cell.Address = a.Unix
+	if row.Transport == TCP {
+		cell.Address = a.TCP
+	}
+	return cell, err
+}
+
+// time sets how long a cell takes.
+func (c *Contest) time(cell *Cell) {
+	cell.Warm, cell.Window, cell.Most, cell.Budget = c.plan.Warm, c.plan.Window, most, budget
+	switch cell.Scenario {
+	case report.Open:
+		cell.Window *= 4
+	case report.Stuck:
+		cell.Window *= 8
+	case report.Expiry: // a whole number of timeouts
+		cell.Warm = expiryTimeout * 3 / 2
+		cell.Window = max(cell.Window, 5*expiryTimeout).Truncate(expiryTimeout)
+	}
+}
+
+// openRate is the rate of the open loop.
+func (c *Contest) openRate() float64 {
+	rival := c.bestRival()
+	if rival == "" {
+		return 0
+	}
+	v, _ := c.peakRow().Entry(rival).Median(load.Rate)
+	return openShare * v
+}
+
+// peakRow is where peaks are read off.
+func (c *Contest) peakRow() *report.Row { return c.report.Find(closed(Unix, 1024, Small)) }
+
+// bestRival is who carries JSON-RPC fastest, apart from us.
+func (c *Contest) bestRival() string {
+	row := c.peakRow()
+	if row == nil {
+		return ""
+	}
+	best := row.Of(peer.JSON, load.Rate)
+	if len(best) == 0 {
+		return ""
+	}
+	return best[0].Peer
+}
+
+// child measures a cell in a process of its own.
+func (c *Contest) child(cell Cell) (load.Figures, error) {
+	b, err := json.Marshal(cell)
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.session.Child(ClientChild, string(b))
+	return load.Figures(v), err
+}
+
+// server returns where a server listens, and starts it if it does not yet.
+func (c *Contest) server(name string, dropping bool) (server.Addresses, error) {
+	key, args := name, []string{name}
+	if dropping {
+		args = append(args, "dropping")
+		key += " dropping"
+	}
+	if a, ok := c.servers[key]; ok {
+		return a, nil
+	}
+	line, stop, err := c.session.Serve(ServerChild, args...)
+	if err != nil {
+		return server.Addresses{}, err
+	}
+	c.stops = append(c.stops, stop)
+	var a server.Addresses
+	if err := json.Unmarshal([]byte(line), &a); err != nil {
+		return server.Addresses{}, fmt.Errorf("server %s: %q: %w", name, line, err)
+	}
+	c.servers[key] = a
+	return a, nil
+}

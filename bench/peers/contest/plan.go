@@ -1,0 +1,98 @@
+package contest
+
+import (
+	"time"
+
+	"github.com/correlator-go/correlator/bench/peers/peer"
+	"github.com/correlator-go/correlator/bench/peers/report"
+)
+
+// Plan is what a contest measures.
+type Plan struct {
+	// Rounds is how often every contender of a row has its turn.
+	Rounds int
+	// Warm and Window are the time of a turn, for so many callers.
+	Warm, Window time.Duration
+	Rows         []report.Row
+	// Peers are those who take part; nil is all of them.
+	Peers func(peer.Peer, report.Row) bool
+}
+
+// The sizes of payloads and the numbers of callers.
+const (
+	Small = 100
+	Large = 4096
+)
+
+func closed(transport string, callers, bytes int) report.Row {
+	return report.Row{Scenario: report.Closed, Transport: transport, Callers: callers, Bytes: bytes}
+}
+
+// scenarios are the rows that are no closed loop with answers.
+func scenarios() []report.Row {
+	return []report.Row{
+		{Scenario: report.Open, Transport: Unix, Bytes: Small},
+		{Scenario: report.Stuck, Transport: Unix, Callers: 252, Bytes: Small},
+		{Scenario: report.Expiry, Transport: Unix, Callers: 1000, Bytes: Small},
+		{Scenario: report.Loadgen, Transport: Unix, Callers: 1024, Bytes: Small},
+	}
+}
+
+// Quick is what fits into ten minutes: every number of callers and both sizes
+// over the unix socket, samples of the other transports, and all scenarios.
+func Quick() Plan {
+	p := Plan{Rounds: 3, Warm: 100 * time.Millisecond, Window: 250 * time.Millisecond}
+	for _, bytes := range []int{Small, Large} {
+		for _, callers := range []int{1, 64, 1024, 10000} {
+			p.Rows = append(p.Rows, closed(Unix, callers, bytes))
+		}
+	}
+	for _, transport := range []string{TCP, Pipe} {
+		p.Rows = append(p.Rows, closed(transport, 64, Small), closed(transport, 1024, Small), closed(transport, 1024, Large))
+	}
+	p.Rows = append(p.Rows, scenarios()...)
+	return p
+}
+
+// Full is every row, longer and more often.
+func Full() Plan {
+	p := Plan{Rounds: 7, Warm: 200 * time.Millisecond, Window: time.Second}
+	for _, transport := range []string{Unix, TCP, Pipe} {
+		for _, bytes := range []int{Small, Large} {
+			for _, callers := range []int{1, 64, 1024, 10000} {
+				p.Rows = append(p.Rows, closed(transport, callers, bytes))
+			}
+		}
+	}
+	p.Rows = append(p.Rows, scenarios()...)
+	return p
+}
+
+// Check is what the demands are about: the rows of 64 and 1,024 callers with
+// those whom a demand names.
+func Check() Plan {
+	p := Plan{Rounds: 5, Warm: 100 * time.Millisecond, Window: 250 * time.Millisecond, Peers: demanded}
+	for _, transport := range []string{Unix, TCP, Pipe} {
+		for _, bytes := range []int{Small, Large} {
+			for _, callers := range []int{64, 1024} {
+				p.Rows = append(p.Rows, closed(transport, callers, bytes))
+			}
+		}
+	}
+	p.Rows = append(p.Rows, scenarios()...)
+	return p
+}
+
+// demanded keeps ours and all that carry JSON-RPC, and of the others those that a
+// demand is about.
+func demanded(p peer.Peer, r report.Row) bool {
+	switch p.Class {
+	case peer.Ours:
+		return p.Name == peer.Blocking || r.Scenario != report.Closed
+	case peer.JSON:
+		return true
+	case peer.Other:
+		return r.Transport == Unix && r.Callers == 1024 && (p.Name == peer.GRPC || p.Name == peer.Rueidis)
+	}
+	return false
+}

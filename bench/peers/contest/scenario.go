@@ -1,0 +1,168 @@
+package contest
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/correlator-go/correlator/bench/peers/load"
+	"github.com/correlator-go/correlator/bench/peers/peer"
+	"github.com/correlator-go/correlator/bench/peers/report"
+	"github.com/correlator-go/correlator/bench/peers/server"
+)
+
+// TimerClient is the contender of the expiry rows that only waits for a timer of
+// the runtime.
+const TimerClient = "time.AfterFunc"
+
+// expiryTimeout is that of calls that nobody answers.
+const expiryTimeout = 100 * time.Millisecond
+
+// stuckCalls is how many calls stay unanswered while others go on, stuckTimeout
+// long enough for them to outlast any run.
+const (
+	stuckCalls   = 4
+	stuckTimeout = time.Hour
+)
+
+// openInFlight bounds the calls that may wait in an open loop: a third of a
+// second at the rates in question.
+const openInFlight = 100_000
+
+// open makes calls on schedule. A client without an API for it gets a goroutine
+// for each.
+func (c *Cell) open(client peer.Client, meter load.Meter) (load.Figures, error) {
+	w := c.work()
+	s := load.Schedule{Rate: c.Rate, Warm: c.Warm, Window: c.Window, InFlight: openInFlight, Budget: c.Budget}
+	if client.Begin != nil {
+		return load.Open(s, meter, client.Begin(w))
+	}
+	idle := sync.Pool{New: func() any {
+		call, err := client.Caller(w)
+		if err != nil {
+			call = func() error { return err }
+		}
+		return &call
+	}}
+	return load.Open(s, meter, func(done func(error)) {
+		go func() {
+			call := idle.Get().(*func() error)
+			err := (*call)()
+			idle.Put(call)
+			done(err)
+		}()
+	})
+}
+
+// stuck measures the heap with calls going on, and then again after some of them
+// were left without an answer all the while.
+func (c *Cell) stuck(client peer.Client, meter load.Meter) (load.Figures, error) {
+	w := c.work()
+	caller := func() (func() error, error) { return client.Caller(w) }
+	before := c.plan()
+	before.Window = c.Window / 4
+	plain, err := load.Closed(c.Callers, before, meter, caller)
+	if err != nil {
+		return nil, err
+	}
+	heap := heapBytes()
+	unanswered := w
+	unanswered.Name, unanswered.Timeout = server.Stuck, stuckTimeout
+	ended := make(chan error, stuckCalls)
+	for range stuckCalls {
+		call, err := client.Caller(unanswered)
+		if err != nil {
+			return nil, err
+		}
+		go func() { ended <- call() }()
+	}
+	f, err := load.Closed(c.Callers, c.plan(), meter, caller)
+	if err != nil {
+		return nil, err
+	}
+	after := heapBytes()
+	select {
+	case err := <-ended:
+		return nil, fmt.Errorf("a call that should wait ended: %w", err)
+	default:
+	}
+	f[report.HeapBefore], f[report.HeapAfter], f[report.Growth] = heap, after, after-heap
+	f["calls/s before"] = plain[load.Rate]
+	return f, nil
+}
+
+// heapBytes is what is reachable. Pools keep things for one more collection.
+func heapBytes() float64 {
+	var m runtime.MemStats
+	for range 3 {
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+var (
+	errAnswered = errors.New("a call that nobody answers was answered")
+	errEarly    = errors.New("a call expired early")
+)
+
+// expiry lets every call time out. Latencies are how late.
+func (c *Cell) expiry(client peer.Client, meter load.Meter) (load.Figures, error) {
+	w := c.work()
+	w.Name, w.Timeout = server.Stuck, expiryTimeout
+	calls := make([]func() error, c.Callers)
+	for i := range calls {
+		call, err := client.Caller(w)
+		if err != nil {
+			return nil, err
+		}
+		calls[i] = call
+	}
+	return c.late(meter, func(lane int) error {
+		if calls[lane]() == nil {
+			return errAnswered
+		}
+		return nil
+	})
+}
+
+// timers is expiry without a client: all that a caller waits for is a timer.
+func (c *Cell) timers() (load.Figures, error) {
+	fired := make([]chan struct{}, c.Callers)
+	for i := range fired {
+		fired[i] = make(chan struct{}, 1)
+	}
+	return c.late(load.Meter{}, func(lane int) error {
+		time.AfterFunc(expiryTimeout, func() { fired[lane] <- struct{}{} })
+		<-fired[lane]
+		return nil
+	})
+}
+
+// late runs callers that each wait for a timeout again and again.
+func (c *Cell) late(meter load.Meter, wait func(lane int) error) (load.Figures, error) {
+	return load.Pumped(c.Callers, c.plan(), meter, func(l *load.Loop) error {
+		var wg sync.WaitGroup
+		for lane := range c.Callers {
+			wg.Go(func() {
+				for !l.Stopped() {
+					began := time.Now()
+					err := wait(lane)
+					late := time.Since(began) - expiryTimeout
+					if err == nil && late < 0 {
+						err = errEarly
+					}
+					if err != nil {
+						l.Failed(lane, err)
+						return
+					}
+					l.Took(lane, late)
+				}
+			})
+		}
+		wg.Wait()
+		return nil
+	})
+}

@@ -1,0 +1,233 @@
+package peer
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/correlator-go/correlator/bench/peers/load"
+	"github.com/correlator-go/correlator/bench/peers/server"
+	"github.com/correlator-go/correlator/conn"
+)
+
+// The names of ours: the API that waits, the same with typed params and results
+// as an MCP client has them, callbacks, and batches.
+const (
+	Blocking  = "correlator"
+	Typed     = "correlator-typed"
+	Callbacks = "correlator-callbacks"
+	Batches   = "correlator-batches"
+)
+
+// batches is how many batches share the calls in flight.
+const batches = 4
+
+var ours = []Peer{
+	{Name: Blocking, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: openConn},
+	{Name: Callbacks, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: pumped(callbacks)},
+	{Name: Batches, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: pumped(inBatches)},
+	{Name: Typed, Class: Ours, Server: server.MCP, Timeouts: "argument", Open: openTyped},
+}
+
+// newConn makes a connection as our users do. MaxPending is what the largest row
+// has in flight.
+func newConn(link Link) (*conn.Conn, error) {
+	stream, err := link.Dial()
+	if err != nil {
+		return nil, err
+	}
+	return conn.New(stream, conn.Options{MaxPending: 1 << 15})
+}
+
+func openConn(link Link) (Client, error) {
+	c, err := newConn(link)
+	if err != nil {
+		return Client{}, err
+	}
+	ctx := context.Background()
+	return Client{
+		Caller: func(w Work) (func() error, error) {
+			params, o := w.quoted(), conn.CallOptions{Timeout: w.Timeout}
+			return func() error {
+				answer, err := c.Call(ctx, w.Name, params, o)
+				if err != nil {
+					return err
+				}
+				return w.check(answer, params)
+			}, nil
+		},
+		Close: c.Close,
+	}, nil
+}
+
+// pumped opens a connection that is used without a goroutine per call.
+func pumped(pump func(*conn.Conn, Work, int, *load.Loop) error) func(Link) (Client, error) {
+	return func(link Link) (Client, error) {
+		c, err := newConn(link)
+		if err != nil {
+			return Client{}, err
+		}
+		return Client{
+			Caller: func(w Work) (func() error, error) {
+				begin := beginOn(c)(w)
+				return func() error {
+					ended := make(chan error, 1)
+					begin(func(err error) { ended <- err })
+					return <-ended
+				}, nil
+			},
+			Pump:  func(w Work, inFlight int, l *load.Loop) error { return pump(c, w, inFlight, l) },
+			Begin: beginOn(c),
+			Close: c.Close,
+		}, nil
+	}
+}
+
+func beginOn(c *conn.Conn) func(Work) func(func(error)) {
+	return func(w Work) func(func(error)) {
+		ctx, params, o := context.Background(), w.quoted(), conn.CallOptions{Timeout: w.Timeout, NoWait: true}
+		return func(done func(error)) {
+			_, err := c.Start(ctx, w.Name, params, o, func(out conn.Outcome) {
+				if out.Err != nil {
+					done(out.Err)
+					return
+				}
+				done(w.check(out.Value, params))
+			})
+			if err != nil {
+				done(err)
+			}
+		}
+	}
+}
+
+// callbacks starts each call from the callback of the one before.
+func callbacks(c *conn.Conn, w Work, inFlight int, l *load.Loop) error {
+	var wg sync.WaitGroup
+	ctx, params, o := context.Background(), w.quoted(), conn.CallOptions{Timeout: w.Timeout, NoWait: true}
+	wg.Add(inFlight)
+	for lane := range inFlight {
+		var (
+			began time.Time
+			next  func(conn.Outcome)
+		)
+		start := func() {
+			if _, err := c.Start(ctx, w.Name, params, o, next); err != nil {
+				l.Failed(lane, err)
+				wg.Done()
+			}
+		}
+		next = func(out conn.Outcome) {
+			err := out.Err
+			if err == nil {
+				err = w.check(out.Value, params)
+			}
+			if err != nil {
+				l.Failed(lane, err)
+				wg.Done()
+				return
+			}
+			now := time.Now()
+			l.Took(lane, now.Sub(began))
+			if l.Stopped() {
+				wg.Done()
+				return
+			}
+			began = now
+			start()
+		}
+		began = time.Now()
+		start()
+	}
+	wg.Wait()
+	return nil
+}
+
+// inBatches keeps a few batches in flight: the callback of the last answer to one
+// submits it again.
+func inBatches(c *conn.Conn, w Work, inFlight int, l *load.Loop) error {
+	var wg sync.WaitGroup
+	ctx, params, o := context.Background(), w.quoted(), conn.CallOptions{Timeout: w.Timeout, NoWait: true}
+	for lane := range min(batches, inFlight) {
+		requests := make([]conn.Request, inFlight/min(batches, inFlight))
+		open := 0 // touched by whoever submits, then by the callbacks, which are one goroutine's
+		var began time.Time
+		submit := func() {
+			open, began = len(requests), time.Now()
+			if _, err := c.Submit(ctx, requests); err != nil {
+				l.Failed(lane, err)
+				wg.Done()
+			}
+		}
+		notify := func(out conn.Outcome) {
+			err := out.Err
+			if err == nil {
+				err = w.check(out.Value, params)
+			}
+			if err != nil {
+				l.Failed(lane, err)
+			} else {
+				l.Took(lane, time.Since(began))
+			}
+			if open--; open > 0 {
+				return
+			}
+			if l.Stopped() || err != nil {
+				wg.Done()
+				return
+			}
+			submit()
+		}
+		for i := range requests {
+			requests[i] = conn.Request{Method: w.Name, Params: params, Options: o, Notify: notify}
+		}
+		wg.Add(1)
+		submit()
+	}
+	wg.Wait()
+	return nil
+}
+
+// toolCall and toolResult are what an MCP client sends and reads of a tools/call.
+type toolCall struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+type toolResult struct {
+	Content []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"content"`
+	IsError bool `json:"isError"`
+}
+
+// arguments are those of the echo tool.
+func (w *Work) arguments() json.RawMessage {
+	return json.RawMessage(`{"message":"` + w.Text + `"}`)
+}
+
+func openTyped(link Link) (Client, error) {
+	c, err := newConn(link)
+	if err != nil {
+		return Client{}, err
+	}
+	ctx := context.Background()
+	return Client{
+		Caller: func(w Work) (func() error, error) {
+			call, want, o := toolCall{Name: w.Name, Arguments: w.arguments()}, []byte(w.Text), conn.CallOptions{Timeout: w.Timeout}
+			return func() error {
+				result, err := conn.Call[toolResult](ctx, c, "tools/call", &call, o)
+				if err != nil {
+					return err
+				}
+				if len(result.Content) != 1 {
+					return ErrEcho
+				}
+				return w.check([]byte(result.Content[0].Text), want)
+			}, nil
+		},
+		Close: c.Close,
+	}, nil
+}

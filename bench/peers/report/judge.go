@@ -1,0 +1,227 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/correlator-go/correlator/bench/peers/load"
+	"github.com/correlator-go/correlator/bench/peers/peer"
+)
+
+// Result is what became of a demand.
+type Result string
+
+// The results. A tie is as good as met.
+const (
+	Met     Result = "ok"
+	Tie     Result = "tie"
+	Short   Result = "SHORT"
+	Unknown Result = "unknown" // a contender of the demand has no figures
+)
+
+// Verdict is one demand and what became of it.
+type Verdict struct {
+	Row    string
+	Demand string
+	Got    string
+	Result Result
+}
+
+// String is a line of the report.
+func (v Verdict) String() string {
+	return fmt.Sprintf("%-7s %-48s %-58s %s", v.Result, v.Row, v.Demand, v.Got)
+}
+
+// Judge compares a report with everything that is demanded of the rows in it.
+func Judge(r *Report) []Verdict {
+	var out []Verdict
+	for _, row := range r.Rows {
+		if judge := map[Scenario]func(*Row) []Verdict{
+			Closed: closedDemands, Open: openDemands, Stuck: stuckDemands, Expiry: expiryDemands, Loadgen: loadgenDemands, Codec: codecDemands,
+		}[row.Scenario]; judge != nil && row.Entry(subject(row)) != nil {
+			out = append(out, judge(row)...)
+		}
+	}
+	return out
+}
+
+// subject is which of ours a row's demands are about.
+func subject(row *Row) string {
+	switch row.Scenario {
+	case Loadgen:
+		return peer.Batches
+	case Codec:
+		return OurCodec
+	}
+	return peer.Blocking
+}
+
+// factors are the demands of single rows beyond being first: by how much the rate
+// must exceed a rival's.
+var factors = []struct {
+	bytes  int
+	rival  string // "" is the best that carries JSON-RPC
+	demand float64
+}{
+	{100, "", 1.5}, {100, peer.MCPGo, 12}, {100, peer.GoSDK, 45}, {100, peer.GRPC, 15}, {4096, peer.Rueidis, 1.5},
+}
+
+// closedDemands: first by rate and by CPU among those that carry JSON-RPC; with
+// one caller, not behind by rate.
+func closedDemands(row *Row) []Verdict {
+	out := []Verdict{row.first(load.Rate)}
+	if row.Callers > 1 {
+		out = append(out, row.first(load.CPU))
+	}
+	if row.Transport == "unix" && row.Callers == 1024 {
+		for _, f := range factors {
+			if f.bytes == row.Bytes {
+				out = append(out, row.factor(f.rival, f.demand))
+			}
+		}
+	}
+	return out
+}
+
+// first demands that no rival that carries JSON-RPC is better in column.
+func (r *Row) first(column string) Verdict {
+	v := Verdict{Row: r.Title(), Demand: "first by " + column, Result: Unknown}
+	rivals := r.Of(peer.JSON, column)
+	if len(rivals) == 0 {
+		v.Got = "no rival has figures"
+		return v
+	}
+	best := rivals[0].Peer
+	ratio, ok := r.Ratio(column, peer.Blocking, best)
+	if !ok {
+		v.Got = why(r.Entry(peer.Blocking))
+		return v
+	}
+	if column != load.Rate { // less is better
+		ratio = Ratio{1 / ratio.Median, 1 / ratio.High, 1 / ratio.Low}
+	}
+	v.Got = fmt.Sprintf("%.2f× %s (%.2f–%.2f)", ratio.Median, best, ratio.Low, ratio.High)
+	switch {
+	case ratio.Median >= 1:
+		v.Result = Met
+	case ratio.High >= 1:
+		v.Result = Tie
+	default:
+		v.Result = Short
+	}
+	return v
+}
+
+// factor demands so many times a rival's rate.
+func (r *Row) factor(rival string, demand float64) Verdict {
+	name := rival
+	if rival == "" {
+		name = "the next that carries JSON-RPC"
+		if best := r.Of(peer.JSON, load.Rate); len(best) > 0 {
+			rival = best[0].Peer
+			name = "the next, " + rival
+		}
+	}
+	return r.compared(fmt.Sprintf("calls/s ≥ %g× %s", demand, name), load.Rate, rival, func(ratio float64) (float64, bool) {
+		return ratio, ratio >= demand
+	})
+}
+
+// compared demands something of the ratio of ours to a rival's.
+func (r *Row) compared(demand, column, rival string, holds func(ratio float64) (shown float64, ok bool)) Verdict {
+	v := Verdict{Row: r.Title(), Demand: demand, Result: Unknown}
+	ratio, ok := r.Ratio(column, subject(r), rival)
+	if !ok {
+		v.Got = why(r.Entry(subject(r)), r.Entry(rival))
+		return v
+	}
+	shown, met := holds(ratio.Median)
+	v.Got, v.Result = fmt.Sprintf("%.3g×", shown), Short
+	if met {
+		v.Result = Met
+	}
+	return v
+}
+
+// why says who of a comparison has no figures.
+func why(entries ...*Entry) string {
+	for _, e := range entries {
+		switch {
+		case e == nil:
+			return "not measured"
+		case e.Failed != "":
+			return e.Peer + " failed: " + e.Failed
+		}
+	}
+	return "not measured"
+}
+
+// atMost demands a bound on a median of ours.
+func (r *Row) atMost(demand, column string, bound float64, format func(float64) string) Verdict {
+	v := Verdict{Row: r.Title(), Demand: demand, Result: Unknown}
+	got, ok := r.Entry(subject(r)).Median(column)
+	if !ok || math.IsNaN(bound) {
+		v.Got = why(r.Entry(subject(r)))
+		return v
+	}
+	v.Got, v.Result = fmt.Sprintf("%s against %s", format(got), format(bound)), Short
+	if got <= bound {
+		v.Result = Met
+	}
+	return v
+}
+
+// openDemands: at 70 % of the best rival's peak, a third of its p99.
+func openDemands(row *Row) []Verdict {
+	var rival string
+	for _, e := range row.Entries {
+		if e.Class == peer.JSON {
+			rival = e.Peer
+		}
+	}
+	return []Verdict{row.compared("p99 ≤ 1/3 of "+rival+"'s", load.P99, rival, func(r float64) (float64, bool) { return r, r <= 1.0/3 })}
+}
+
+// growthMax is what stuck calls may add to the heap: their slots, and what the
+// figure itself is blurred by.
+const growthMax = 64 << 10
+
+func stuckDemands(row *Row) []Verdict {
+	return []Verdict{row.atMost("stuck calls add no more than their slots (64 KiB)", Growth, growthMax, func(v float64) string {
+		return fmt.Sprintf("%.0f KiB", v/1024)
+	})}
+}
+
+// tick is the engine's.
+const tick = 1e6
+
+func expiryDemands(row *Row) []Verdict {
+	timer := math.NaN()
+	var best string
+	for _, e := range row.Of(peer.Floor, load.P99) {
+		timer, _ = e.Median(load.P99)
+	}
+	for _, e := range row.Of(peer.JSON, load.CPU) {
+		best = e.Peer
+		break
+	}
+	return []Verdict{
+		row.atMost("late p99 ≤ AfterFunc's + 1 tick", load.P99, timer+tick, span),
+		row.compared("CPU per expired call ≤ 1/3 of the best rival's, "+best, load.CPU, best, func(r float64) (float64, bool) { return r, r <= 1.0/3 }),
+	}
+}
+
+// loadgenShare is what the load generator may add to the CPU of a call.
+const loadgenShare = 0.25
+
+func loadgenDemands(row *Row) []Verdict {
+	return []Verdict{row.compared("loadgen adds ≤ 25 % to a call's CPU", load.CPU, LoadgenClient, func(r float64) (float64, bool) {
+		return 1/r - 1, 1/r-1 <= loadgenShare
+	})}
+}
+
+// LoadgenClient is the load generator at its peak: its closed loop in batches.
+const LoadgenClient = "loadgen"
+
+// OurCodec is this project's package codec.
+const OurCodec = "codec"
