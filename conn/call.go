@@ -196,15 +196,27 @@ func (c *Conn) begin(ctx context.Context, method string, o *CallOptions, notify 
 
 // need is the room that a request takes, or why it is not taken at all.
 func (c *Conn) need(ctx context.Context, method string, params []byte) (int, error) {
-	if ctx.Err() != nil {
-		return 0, leftBefore(ctx, method)
+	if err := c.refusal(ctx, method); err != nil {
+		return 0, err
 	}
-	if c.closing.Load() {
-		return 0, unsent(method, c.closedError())
+	return c.size(method, params)
+}
+
+// refusal is why nothing is taken now.
+func (c *Conn) refusal(ctx context.Context, method string) error {
+	switch {
+	case ctx.Err() != nil:
+		return leftBefore(ctx, method)
+	case c.closing.Load():
+		return unsent(method, c.closedError())
+	case c.draining.Load():
+		return unsent(method, ErrDraining)
 	}
-	if c.draining.Load() {
-		return 0, unsent(method, ErrDraining)
-	}
+	return nil
+}
+
+// size is the room that a request takes.
+func (c *Conn) size(method string, params []byte) (int, error) {
 	n := len(method) + len(params)
 	if n > c.o.MaxFrameOut {
 		return 0, unsent(method, ErrTooLarge)

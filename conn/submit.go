@@ -66,9 +66,12 @@ func (c *Conn) Submit(ctx context.Context, requests []Request) (accepted int, er
 
 // group cuts off the requests that fit one node, and the room they take.
 func (c *Conn) group(ctx context.Context, requests []Request) (group []Request, need int, err error) {
+	if err := c.refusal(ctx, requests[0].Method); err != nil {
+		return nil, 0, err
+	}
 	for i := range requests {
 		r := &requests[i]
-		n, err := c.need(ctx, r.Method, r.Params)
+		n, err := c.size(r.Method, r.Params)
 		if err != nil {
 			if i > 0 {
 				return requests[:i], need, nil
@@ -87,19 +90,20 @@ func (c *Conn) group(ctx context.Context, requests []Request) (group []Request, 
 func (c *Conn) submit(ctx context.Context, group []Request, need int) (accepted int, err error) {
 	n := takeNode(need)
 	n.charge = need
-	now := c.engine.Now() // one reading of the clock for all
+	run := c.engine.Run(len(group))
+	defer run.End()
+	// One reading of the clock for all.
+	options := engine.CallOptions[[]byte]{NoWait: true, Started: c.engine.Now()}
 	for i := range group {
 		r := &group[i]
 		var id codec.ID
 		if c.wantsFeed(&r.Options) {
 			id, err = c.begin(ctx, r.Method, &r.Options, r.Notify, true)
 		} else {
+			options.Method, options.Timeout, options.IdleTimeout = r.Method, r.Options.Timeout, r.Options.IdleTimeout
+			options.Notify, options.Discard = r.Notify, r.Notify == nil
 			var call engine.Call[[]byte]
-			call, err = c.engine.Begin(ctx, engine.CallOptions[[]byte]{
-				Method: r.Method, Timeout: r.Options.Timeout, IdleTimeout: r.Options.IdleTimeout,
-				Notify: r.Notify, Discard: r.Notify == nil, NoWait: true, Started: now,
-			})
-			if err == nil {
+			if call, err = run.Begin(ctx, &options); err == nil {
 				id = call.ID()
 			}
 		}
