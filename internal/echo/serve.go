@@ -24,6 +24,7 @@ var ErrDied = errors.New("echo: died after the number of requests asked for")
 func Serve(rwc io.ReadWriteCloser, o Options) error {
 	o = o.withDefaults()
 	s := &server{rwc: rwc, o: o, start: time.Now()}
+	_, s.lines = o.Framer.(codec.LineFramer)
 	number := o.Counters.connections.Add(1)
 	defer rwc.Close()
 	if o.Shape != (Shape{}) {
@@ -54,6 +55,7 @@ type server struct {
 	out   []byte // answers of this burst, framed
 	n     Counts // counted since the last flush
 	held  *held  // nil without a shape
+	lines bool   // the framer is codec.LineFramer
 }
 
 // serve reads until it cannot; the error is never nil.
@@ -79,6 +81,9 @@ func (s *server) handle(frame []byte) error {
 	if !s.o.MCP && s.held == nil {
 		if id, method, params, ok := quick(frame); ok && string(method) != CountersMethod {
 			s.n.Requests++
+			if s.lines { // what came as a line has no line's end within: sealing it would look for one
+				return s.gather(append(codec.AppendResult(s.out, id, params), '\n'), nil)
+			}
 			start := len(s.out)
 			return s.gather(s.o.Framer.Seal(codec.AppendResult(s.o.Framer.Open(s.out), id, params), start))
 		}
