@@ -130,3 +130,34 @@ examples
   loadgen version | cut -d' ' -f2
   loadgen run -o - -quiet -n 1000 | jq .tool
 `
+
+const helpCompare = `loadgen compare BEFORE AFTER tells what changed between two sides, and what is
+noise. Each side is one run or several, as run -o leaves them: names and quoted
+patterns, joined by commas. Five or more runs a side are wanted, taken in turn:
+
+  for i in 1 2 3 4 5; do
+    loadgen -target unix:/tmp/old.sock -rate 20k -quiet -o old.$i.json
+    loadgen -target unix:/tmp/new.sock -rate 20k -quiet -o new.$i.json
+  done
+
+It shows the medians of the runs and the interval that holds 95 % of what chance
+makes of them (bootstrap). A change whose interval holds 0 % is within the noise.
+With one run a side, its seconds stand for repetitions.
+
+  -max-regress L   how much worse metrics may get: p99=5%,rate=2%,cpu=10%.
+                   Exit 3 if one got worse by more, and that is not noise
+  -o FILE          the comparison as JSON; - is standard output
+
+examples
+  loadgen compare 'old.*.json' 'new.*.json'
+  loadgen compare old.json new.json -max-regress p99=5%
+  loadgen compare a.1.json,a.2.json b.1.json,b.2.json -o - | jq .changes
+`
+
+const helpCompletion = `loadgen completion SHELL prints a completion script for bash, zsh or fish.
+
+examples
+  loadgen completion bash > /etc/bash_completion.d/loadgen
+  loadgen completion zsh > "${fpath[1]}/_loadgen"
+  loadgen completion fish > ~/.config/fish/completions/loadgen.fish
+`

@@ -30,15 +30,15 @@ func Audit(r *Result, server *echo.Counts, broken bool) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%s: %d and %d differ by %d", what, a, b, a-b))
 		}
 	}
+	atMost := func(what string, a, b int64) {
+		if a > b {
+			problems = append(problems, fmt.Sprintf("%s: %d is above %d", what, a, b))
+		}
+	}
 	ends, calls := r.Ends(), &r.Stats.Calls
 	equal("sent, and ok + error + timeout + cancelled + lost", r.Sent, ends.Sum())
 	equal("in flight at the end, and none", r.InFlight, 0)
 	if broken || r.Cut {
-		atMost := func(what string, a, b int64) {
-			if a > b {
-				problems = append(problems, fmt.Sprintf("%s: %d is above %d", what, a, b))
-			}
-		}
 		if server != nil {
 			atMost("the server's requests, and sent", server.Requests, r.Sent)
 			atMost("answers taken, and the server's answers", ends.OK+ends.Error+r.Stray(), server.Answers)
@@ -51,10 +51,11 @@ func Audit(r *Result, server *echo.Counts, broken bool) (problems []string) {
 	equal("timeout, and the engine's expired", ends.Timeout, int64(calls.Expired))
 	equal("cancelled + lost, and the engine's cancelled + failed", ends.Cancelled+ends.Lost, int64(calls.Cancelled+calls.Failed))
 	equal("pending in the engine, and none", int64(calls.Pending), 0)
+	atMost("requests that the connection left out, and those that ended unwritten", int64(r.Stats.Skipped), r.Unsent)
 	if server == nil {
 		return problems
 	}
-	equal("sent less those that ended unwritten, and the server's requests", r.Sent-int64(r.Stats.Skipped), server.Requests)
+	equal("sent less those that ended unwritten, and the server's requests", r.Sent-r.Unsent, server.Requests)
 	equal("answers taken (ok + error + late + duplicate + unknown), and the server's answers", ends.OK+ends.Error+r.Stray(), server.Answers)
 	equal("progress received, and the server's progress", r.Received(), server.Progress)
 	equal("cancels sent, and the server's cancels", int64(r.Stats.CancelsOut), server.Cancels)

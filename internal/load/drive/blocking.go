@@ -155,12 +155,13 @@ func (c *callers) one(d due, sent time.Duration, link int, shard *tally.Shard) b
 	entry, params := c.Mix.Pick(c.number.Add(1) - 1)
 	value, err := c.links[link].Call(context.Background(), c.entries[entry].Method, params, c.call)
 	sample := tally.Sample{
-		Planned: d.at, Sent: sent, Done: c.now(), Kind: c.kindOf(statusOf(err), uint16(entry), value), Warm: d.warm,
+		Planned: d.at, Sent: sent, Done: c.now(), Kind: c.kindOf(statusOf(err), uint16(entry), value, err), Warm: d.warm,
 		Conn: uint16(link), Entry: uint16(entry),
 	}
 	if sample.Kind == tally.Lost {
 		if reached, known := conn.Sent(err); known && !reached {
 			c.countSent(-1, -measured)
+			c.unsent.Add(-1)
 			select {
 			case c.failed <- c.links.named(link, err):
 			default:

@@ -123,7 +123,7 @@ func (p *pump) run(ctx context.Context) error {
 func (p *pump) settle(i uint32, o conn.Outcome) {
 	s := &p.slots[i]
 	s.Done = p.now()
-	s.Kind = p.kindOf(o.Status, s.Entry, o.Value)
+	s.Kind = p.kindOf(o.Status, s.Entry, o.Value, o.Err)
 	for {
 		head := p.head.Load()
 		s.link = head

@@ -26,6 +26,7 @@ type Result struct {
 	Dropped int64 // due and not sent, for want of room, or of time at the end
 	Behind  int64 // sent more than BehindAfter after they were due
 	Held    int64 // those of them that waited for room, or for the peer to read
+	Unsent  int64 // calls that ended before they were written, so that the peer never saw them
 	// MeasuredPlanned and MeasuredSent are those after the warm-up.
 	MeasuredPlanned, MeasuredSent int64
 	AtFinish                      int64 // calls in flight when the sending was over
@@ -124,7 +125,7 @@ func Run(ctx context.Context, connections []*conn.Conn, c Config) (*Result, erro
 func (s *state) result(ctx context.Context, m *sampler) *Result {
 	r := &Result{
 		Began: s.start, Warmup: s.Warmup, Elapsed: s.now(), Paused: s.finish.at - s.finish.own,
-		Planned: s.planned.Load(), Sent: s.sent.Load(), Dropped: s.dropped.Load(), Behind: s.behind.Load(), Held: s.held.Load(),
+		Planned: s.planned.Load(), Sent: s.sent.Load(), Dropped: s.dropped.Load(), Behind: s.behind.Load(), Held: s.held.Load(), Unsent: s.unsent.Load(),
 		MeasuredPlanned: s.measuredPlanned.Load(), MeasuredSent: s.measuredSent.Load(),
 		AtFinish: s.atFinish, InFlight: s.sent.Load() - s.settled.Load(), Cut: s.cut.Load(), Interrupted: ctx.Err() != nil,
 		Total: s.tally.Total(), Rows: m.rows, Connections: s.tally.Connections(), Entries: s.tally.Entries(), Mix: s.Mix,

@@ -35,6 +35,7 @@ type state struct {
 	behind, held                    atomic.Int64 // held: the part of behind that waited for room
 	measuredPlanned, measuredSent   atomic.Int64 // those after the warm-up
 	answered                        atomic.Int64 // settled with an answer, after the warm-up
+	unsent                          atomic.Int64 // ended before they were written
 	cut                             atomic.Bool  // we closed the connections
 	stopped                         atomic.Bool  // Control.Stop
 
@@ -99,8 +100,8 @@ func (s *state) isBehind(due, now time.Duration, held bool) {
 }
 
 // kindOf says what became of a call of a kind of request. value is read only when
-// it was resolved.
-func (s *state) kindOf(status engine.Status, entry uint16, value []byte) tally.Kind {
+// it was resolved, err only when it had no answer.
+func (s *state) kindOf(status engine.Status, entry uint16, value []byte, err error) tally.Kind {
 	switch status {
 	case engine.Resolved:
 		if s.Refused != nil && s.entries[entry].Tool && s.Refused(value) {
@@ -109,6 +110,11 @@ func (s *state) kindOf(status engine.Status, entry uint16, value []byte) tally.K
 		return tally.OK
 	case engine.Rejected:
 		return tally.Rejected
+	}
+	if reached, known := conn.Sent(err); known && !reached {
+		s.unsent.Add(1)
+	}
+	switch status {
 	case engine.Expired:
 		return tally.TimedOut
 	case engine.Cancelled:

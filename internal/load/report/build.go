@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -25,7 +24,7 @@ func Build(c Config, r *drive.Result, server *echo.Counts, goals []slo.Goal, fai
 	d := &Document{
 		Schema: Schema, Tool: thisTool(), Began: r.Began.Format(time.RFC3339), Config: c,
 		Counts: Counts{
-			Planned: r.Planned, Sent: r.Sent, Dropped: r.Dropped, Behind: r.Behind, Held: r.Held,
+			Planned: r.Planned, Sent: r.Sent, Dropped: r.Dropped, Behind: r.Behind, Held: r.Held, Unsent: r.Unsent,
 			Ends: r.Ends(), Measured: r.Total.Measured,
 			Late: int64(r.Stats.Calls.Late), Duplicate: int64(r.Stats.Calls.Duplicate), Unknown: int64(r.Stats.Calls.Unknown),
 			Progress: r.Received(), AtFinish: r.AtFinish, InFlight: r.InFlight, Cut: r.Cut,
@@ -58,7 +57,8 @@ func Build(c Config, r *drive.Result, server *echo.Counts, goals []slo.Goal, fai
 	if failure != nil {
 		d.Error = failure.Error()
 	}
-	verdicts := slo.Judge(goals, func(g slo.Goal) (float64, bool) { return d.measure(g, r) })
+	d.response, d.service = r.Total.Response, r.Total.Service
+	verdicts := slo.Judge(goals, d.Measure)
 	for _, v := range verdicts {
 		s := SLO{Goal: v.Text, Text: v.Value(), Pass: v.Pass}
 		if v.Known {
@@ -113,90 +113,6 @@ func costOf(c drive.Cost) Cost {
 		out.CPU, out.Busy = &cpu, &busy
 	}
 	return out
-}
-
-// measure is what slo.Judge asks.
-func (d *Document) measure(g slo.Goal, r *drive.Result) (float64, bool) {
-	if g.Metric == "cpu" {
-		if d.Cost.CPU == nil {
-			return 0, false
-		}
-		return *d.Cost.CPU, true
-	}
-	if g.Unit == slo.Duration {
-		h, name := r.Total.Response, g.Metric
-		if rest, ok := strings.CutPrefix(name, "service."); ok {
-			h, name = r.Total.Service, rest
-		}
-		return latency(h, name), h.TotalCount() > 0
-	}
-	m := r.Total.Measured
-	// Calls cut at the end are counted apart: the generator gave them up, no peer
-	// failed them.
-	cancelled := m.Cancelled
-	if r.Cut {
-		cancelled = 0
-	}
-	of := float64(m.Sum())
-	var n float64
-	switch g.Metric {
-	case "rate":
-		return r.Rate, r.Sending > 0
-	case "offered":
-		return r.Offered, r.Sending > 0
-	case "allocs":
-		return d.Cost.Allocs, r.Cost.Calls > 0
-	case "heap":
-		return d.Cost.Heap, r.Cost.Calls > 0
-	case "bytes":
-		return d.Cost.BytesOut + d.Cost.BytesIn, r.Cost.Calls > 0
-	case "writes":
-		return d.Cost.Writes, r.Cost.Calls > 0
-	case "gc":
-		return float64(d.Cost.GC), r.Cost.Calls > 0
-	case "error":
-		n = float64(m.Error + m.Timeout + cancelled + m.Lost)
-	case "rejected":
-		n = float64(m.Error)
-	case "timeout":
-		n = float64(m.Timeout)
-	case "cancelled":
-		n = float64(cancelled)
-	case "lost":
-		n = float64(m.Lost)
-	case "late":
-		n = float64(d.Counts.Late)
-	case "duplicate":
-		n = float64(d.Counts.Duplicate)
-	case "unknown":
-		n = float64(d.Counts.Unknown)
-	case "behind":
-		n, of = float64(d.Counts.Behind), float64(d.Counts.Planned)
-	case "dropped":
-		n, of = float64(d.Counts.Dropped), float64(d.Counts.Planned)
-	default:
-		return 0, false
-	}
-	if g.Unit == slo.Share {
-		n /= of // NaN, which fails, when there is nothing to share by
-	}
-	return n, of > 0
-}
-
-func latency(h *hdr.Histogram, name string) float64 {
-	switch name {
-	case "min":
-		return float64(h.Min())
-	case "mean":
-		return h.Mean()
-	case "max":
-		return float64(h.Max())
-	}
-	p := slo.Percentile(name)
-	if p < 0 {
-		return math.NaN()
-	}
-	return float64(h.ValueAtPercentile(p))
 }
 
 func thisTool() Tool {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
 	"github.com/correlator-go/correlator/internal/echo"
 	"github.com/correlator-go/correlator/internal/load/drive"
 	"github.com/correlator-go/correlator/internal/load/tally"
@@ -44,6 +46,8 @@ type Document struct {
 	Problems []string       `json:"problems"` // contradictions between counters; empty when everything adds up
 	Error    string         `json:"error"`    // why the run ended early, "" if it did not
 	Exit     int            `json:"exit"`     // the program's exit code
+
+	response, service *hdr.Histogram // nil until somebody needs them
 }
 
 // Tool is what measured, and on what.
@@ -90,6 +94,7 @@ type Counts struct {
 	Dropped   int64      `json:"dropped"` // due and not sent
 	Behind    int64      `json:"behind"`  // sent more than 1 ms after their planned time
 	Held      int64      `json:"held"`    // the part of behind that waited for room in flight
+	Unsent    int64      `json:"unsent"`  // calls that ended before they were written: the peer never saw them
 	Ends      tally.Ends `json:"ends"`
 	Measured  tally.Ends `json:"measured"`
 	Late      int64      `json:"late"`      // answers to calls that had ended

@@ -166,6 +166,9 @@ func (d *Document) accounting(p *printer, style Style) {
 	case n.AtFinish > 0:
 		p.line("", "in flight when the sending was over %s: waited for", count(n.AtFinish))
 	}
+	if n.Unsent > 0 {
+		p.line("", "ended before they were written %s: the peer never saw them", count(n.Unsent))
+	}
 	p.line("", "late %s, duplicate %s, unknown %s, progress %s, in flight at the end %s",
 		count(n.Late), count(n.Duplicate), count(n.Unknown), count(n.Progress), count(n.InFlight))
 	if len(d.Problems) == 0 {
