@@ -1,0 +1,255 @@
+package serve
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// Connection interprets the effects of one state: frames go in, handlers run,
+// frames come out. All methods are safe for concurrent use.
+//
+// One lock orders everything: whoever has an input takes it, steps the reducer,
+// and carries the effects out, none of which waits. Handlers, hooks and calls of
+// the engine run outside it.
+//
+// C1: effects are carried out in the order in which they were given.
+// C2: user code runs under no lock of ours.
+type Connection struct {
+	server *Server
+	o      *Options
+	out    outlet
+	crew   crew
+	base   context.Context
+	caller mcp.Caller
+	asks   asks
+	fire   func() // c.expire, made once
+
+	mu        sync.Mutex // protects the fields below
+	state     *mcp.State
+	effects   []mcp.Effect // scratch
+	exchanges map[mcp.ExchangeID]*exchange
+	inFlight  map[codec.ID]mcp.ExchangeID // what the peer calls its requests; duplex front ends alone
+	due       due
+	tombs     tombstones
+	changes   changes
+	broken    []mcp.ExchangeID // a write to them failed in this step
+	closing   bool             // requests are refused
+	closed    bool
+	idle      chan struct{} // closed when no request is live; nil when nobody waits
+	later     later
+	told      []Event       // for the observer
+	entering  *entry        // what receive is stepping
+	ack       func(error)   // for the next frame that is written
+	asked     bool          // an ask was made at some time
+	limbo     int           // handlers that were signalled and have not returned
+	still     chan struct{} // closed when limbo comes to 0; nil when nobody waits
+
+	telling atomic.Bool   // somebody is in tell
+	live    atomic.Int32  // len(exchanges)
+	done    chan struct{} // closed by Close
+	onClose func()        // started by Close; nil for nothing
+}
+
+// exchange is a request that is not answered, a batch, or a subscription.
+type exchange struct {
+	ids  []codec.ID // in inFlight
+	one  [1]codec.ID
+	runs *run
+}
+
+// entry is what receive knows of the frame that it steps.
+type entry struct {
+	exchange mcp.ExchangeID
+	ids      []codec.ID
+	closed   bool
+	written  bool
+}
+
+// outlet is where frames go. It is called under the connection's lock and never
+// waits.
+type outlet interface {
+	// write takes a frame. ack, unless nil, is called once: when the frame was
+	// written, or with why it was not. An error closes the exchange, and ack is
+	// not called.
+	write(x mcp.ExchangeID, e *mcp.Effect, ack func(error)) error
+	// close says that nothing follows on an exchange.
+	close(x mcp.ExchangeID)
+	// full reports whether times the bound on what waits is used up, with a
+	// channel that is closed when it may have changed.
+	full(times int) (<-chan struct{}, bool)
+	// fail gives the connection up. It is called under no lock.
+	fail(err error)
+}
+
+// later is what a step leaves to do outside the lock.
+type later struct {
+	answers []answer
+	drops   []codec.ID // calls of the engine to cancel
+	fail    error      // why the connection is to be given up
+}
+
+// open makes a connection that writes to out. base gives values to the handlers'
+// contexts; its end means nothing. The error is ErrStopped.
+func (s *Server) open(base context.Context, caller mcp.Caller, out outlet) (*Connection, error) {
+	c := &Connection{
+		server: s, o: &s.o, out: out, base: context.WithoutCancel(base), caller: caller,
+		exchanges: make(map[mcp.ExchangeID]*exchange), done: make(chan struct{}),
+	}
+	c.crew = crew{limit: s.o.MaxHandlers, abandoned: s.o.MaxAbandoned, serve: c.serve}
+	c.tombs = tombstones{most: s.o.MaxTombstones, age: s.o.TombstoneAge}
+	c.changes.most = s.o.MaxEvents
+	c.fire = c.expire
+	return c, s.add(c)
+}
+
+// step takes one input and carries out what it leads to. c.mu is held.
+func (c *Connection) step(in mcp.Input) {
+	effects := mcp.Step(c.state, in, c.effects[:0])
+	c.effects = nil // a step within this one needs its own
+	for i := range effects {
+		c.carryOut(&effects[i])
+	}
+	clear(effects)
+	c.effects = effects[:0]
+	for len(c.broken) > 0 {
+		x := c.broken[len(c.broken)-1]
+		c.broken = c.broken[:len(c.broken)-1]
+		c.step(mcp.ExchangeClosed{Exchange: x})
+	}
+}
+
+// carryOut does one thing. c.mu is held.
+func (c *Connection) carryOut(e *mcp.Effect) {
+	switch e.Kind {
+	case mcp.Admitted:
+		c.server.counts.admitted.Add(1)
+		if c.observed() {
+			c.event(Event{Kind: RequestAdmitted, Exchange: e.Exchange, Method: e.Method, Correlation: e.Correlation})
+		}
+	case mcp.Write:
+		c.write(e)
+	case mcp.Start:
+		c.start(e)
+	case mcp.Cancel:
+		c.cancel(e.Invocation)
+	case mcp.Close:
+		c.release(e)
+	case mcp.Ask:
+		c.ask(e)
+	case mcp.Resolve:
+		c.later.answers = append(c.later.answers, answer{id: e.ID, result: e.Frame, err: e.Err})
+	}
+}
+
+func (c *Connection) write(e *mcp.Effect) {
+	ack := c.ack
+	c.ack = nil
+	if c.entering != nil && c.entering.exchange == e.Exchange {
+		c.entering.written = true
+	}
+	if err := c.out.write(e.Exchange, e, ack); err != nil {
+		if ack != nil {
+			ack(err)
+		}
+		c.broken = append(c.broken, e.Exchange)
+	}
+}
+
+// release ends an exchange.
+func (c *Connection) release(e *mcp.Effect) {
+	if c.entering != nil && c.entering.exchange == e.Exchange {
+		c.entering.closed = true
+	}
+	if x, ok := c.exchanges[e.Exchange]; ok {
+		delete(c.exchanges, e.Exchange)
+		c.live.Store(int32(len(c.exchanges)))
+		for _, id := range x.ids {
+			delete(c.inFlight, id)
+		}
+		for r := x.runs; r != nil; r = r.sibling {
+			c.settle(r)
+		}
+		if c.asked {
+			c.asks.drop(c, e.Exchange)
+		}
+	}
+	c.out.close(e.Exchange)
+	if c.observed() {
+		c.event(Event{Kind: ExchangeEnded, Exchange: e.Exchange, Correlation: e.Correlation})
+	}
+	c.tellIdle()
+}
+
+// keep makes the record of an exchange that stays open.
+func (c *Connection) keep(id mcp.ExchangeID) *exchange {
+	x, ok := c.exchanges[id]
+	if ok {
+		return x
+	}
+	x = &exchange{}
+	if c.entering != nil && c.entering.exchange == id {
+		x.ids = append(x.one[:0], c.entering.ids...)
+		for _, wire := range x.ids {
+			c.inFlight[wire] = id
+		}
+	}
+	c.exchanges[id] = x
+	c.live.Store(int32(len(c.exchanges)))
+	return x
+}
+
+// unlock ends a turn with the lock and does what was left for outside it.
+func (c *Connection) unlock() {
+	l := c.later
+	c.later = later{}
+	told := len(c.told) > 0
+	c.mu.Unlock()
+	if told {
+		c.tell()
+	}
+	c.asks.settle(c, l.answers, l.drops)
+	if l.fail != nil {
+		c.out.fail(l.fail)
+	}
+}
+
+func (c *Connection) observed() bool { return c.o.Observer != nil }
+
+// event notes an event for outside the lock.
+func (c *Connection) event(e Event) { c.told = append(c.told, e) }
+
+// tell shows the events to the observer, in order, whoever made them: one
+// goroutine does it, and takes those along that come meanwhile.
+func (c *Connection) tell() {
+	for c.telling.CompareAndSwap(false, true) {
+		c.mu.Lock()
+		events := c.told
+		c.told = nil
+		c.mu.Unlock()
+		for _, e := range events {
+			c.server.emit(e)
+		}
+		c.telling.Store(false)
+		c.mu.Lock()
+		more := len(c.told) > 0
+		c.mu.Unlock()
+		if !more {
+			return
+		}
+	}
+}
+
+// tellIdle wakes who waits for the last request to be answered.
+func (c *Connection) tellIdle() {
+	if c.idle != nil && c.busyLocked() == 0 {
+		close(c.idle)
+		c.idle = nil
+	}
+}
+
+// busyLocked is how many exchanges are live that are no subscriptions.
+func (c *Connection) busyLocked() int { return len(c.exchanges) - len(c.state.OpenStreams()) }

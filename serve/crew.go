@@ -1,0 +1,122 @@
+package serve
+
+import "sync"
+
+// crew runs handlers, each on a goroutine that does nothing else meanwhile. Its
+// goroutines live while there is work: an idle connection has none.
+//
+// A burst of quick handlers must not cost a goroutine each, and a slow one must
+// not hold up those behind it. So at most one goroutine is on its way: put starts
+// one if none is, and the first thing that it does when it runs is to see to the
+// next if there is more to do. Quick handlers are over before that one ran, and
+// one goroutine serves them all; behind a slow one the next is on its way already.
+//
+// W1: while something waits and running < limit, a goroutine is on its way.
+type crew struct {
+	limit     int
+	abandoned int // may go on without counting
+	serve     func(*run)
+
+	mu      sync.Mutex // protects the fields below
+	first   *run       // what waits, in order, by run.next
+	last    *run
+	running int // goroutines that count
+	gone    int // goroutines that were abandoned and run on
+	coming  bool
+}
+
+// put runs r as soon as a goroutine is free for it.
+func (c *crew) put(r *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last == nil {
+		c.first = r
+	} else {
+		c.last.next = r
+	}
+	c.last = r
+	c.callLocked()
+}
+
+// callLocked keeps W1.
+func (c *crew) callLocked() {
+	if c.first != nil && !c.coming && c.running < c.limit {
+		c.coming = true
+		c.running++
+		go c.work()
+	}
+}
+
+// take gives the next run; nil ends the goroutine.
+func (c *crew) take(arrived bool) *run {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if arrived {
+		c.coming = false
+	}
+	r := c.first
+	if r == nil {
+		c.running--
+		return nil
+	}
+	c.first, r.next = r.next, nil
+	if c.first == nil {
+		c.last = nil
+	}
+	r.placed = true
+	c.callLocked()
+	return r
+}
+
+func (c *crew) work() {
+	var r *run
+	defer func() {
+		// A handler may end its goroutine; what waits must not go with it.
+		if r != nil && c.leave(r) {
+			c.mu.Lock()
+			c.running--
+			c.callLocked()
+			c.mu.Unlock()
+		}
+	}()
+	for r = c.take(true); r != nil; r = c.take(false) {
+		c.serve(r)
+		if !c.leave(r) {
+			r = nil
+			return
+		}
+	}
+}
+
+// leave ends r's hold on its goroutine's place. False says that the place was
+// given away meanwhile, and the goroutine is to end.
+func (c *crew) leave(r *run) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !r.placed {
+		c.gone--
+		return false
+	}
+	r.placed = false
+	return true
+}
+
+// abandon gives r's place away, if it has one and may lose it.
+func (c *crew) abandon(r *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !r.placed || c.gone >= c.abandoned {
+		return
+	}
+	r.placed = false
+	c.gone++
+	c.running--
+	c.callLocked()
+}
+
+// counts is how many goroutines count and how many were abandoned.
+func (c *crew) counts() (running, gone int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.running, c.gone
+}

@@ -1,0 +1,236 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// duplex is a connection over one stream of lines: standard input and output, a
+// socket, a pipe.
+type duplex struct {
+	*Connection
+	server *Server
+	stream io.ReadWriteCloser
+	box    *outbox
+	once   sync.Once
+
+	mu    sync.Mutex // protects cause
+	cause error      // why the connection was given up; nil for the stream's own end
+}
+
+var _ outlet = (*duplex)(nil)
+
+func (d *duplex) write(_ mcp.ExchangeID, e *mcp.Effect, ack func(error)) error {
+	if e.Refusal != mcp.NotRefused && !d.server.o.AnswerUnreadable && isAnonymous(e.Frame) {
+		return nil // nobody could tell what it answers
+	}
+	return d.box.add(e.Frame, ack)
+}
+
+func (d *duplex) close(mcp.ExchangeID) {}
+
+func (d *duplex) full(times int) (<-chan struct{}, bool) { return d.box.full(times) }
+
+// fail gives the connection up; the reader and the writer end by it.
+func (d *duplex) fail(err error) {
+	d.mu.Lock()
+	if d.cause == nil {
+		d.cause = err
+	}
+	d.mu.Unlock()
+	d.once.Do(func() { _ = d.stream.Close() })
+}
+
+// Serve serves one peer over stream, lines each holding one message, until the
+// peer or ctx ends it, and closes stream. When the peer closes its end, what is
+// live is still answered, for Options.DrainTimeout at most; subscriptions end.
+//
+// It returns nil when the peer closed its end and has everything, else what ended
+// the connection: the stream's error, the cause of ctx, ErrStalled,
+// ErrSlowSubscriber or ErrStopped. Handlers that were cancelled may go on for their
+// grace.
+func (s *Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
+	return s.ServeAs(ctx, stream, mcp.Caller{})
+}
+
+// ServeAs is Serve for a peer that the front end knows. Handlers see ctx's values.
+func (s *Server) ServeAs(ctx context.Context, stream io.ReadWriteCloser, caller mcp.Caller) error {
+	d := &duplex{server: s, stream: stream, box: newOutbox(s.o.WriteBuffer, s.o.WriteTimeout)}
+	c, err := s.open(ctx, caller, d)
+	if err != nil {
+		_ = stream.Close()
+		return err
+	}
+	d.Connection, c.inFlight = c, make(map[codec.ID]mcp.ExchangeID)
+	d.box.drained = c.replay
+	closing := make(chan struct{})
+	c.onClose = func() { // whoever closes the connection ends the stream
+		defer close(closing)
+		d.end()
+	}
+	stop := context.AfterFunc(ctx, func() { d.fail(context.Cause(ctx)) })
+	defer stop()
+	wrote := make(chan error, 1)
+	go func() {
+		err := d.box.run(stream)
+		if err != nil {
+			d.fail(err)
+		}
+		wrote <- err
+	}()
+	err = d.read()
+	if errors.Is(err, io.EOF) {
+		d.asks.fail(io.EOF)
+		drain, stop := s.draining(ctx)
+		_ = c.Drain(drain)
+		stop()
+		err = nil
+	}
+	c.Close()
+	<-closing
+	if failed := <-wrote; err == nil {
+		err = failed
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cause != nil {
+		err = d.cause
+	}
+	if err != nil {
+		s.log(slog.LevelDebug, "connection ended", slog.Any("error", err))
+	}
+	return err
+}
+
+// end lets what is queued go out, if the peer takes it, and closes the stream.
+func (d *duplex) end() {
+	d.box.end()
+	timer := time.NewTimer(stopSlack)
+	defer timer.Stop()
+	select {
+	case <-d.box.over:
+	case <-timer.C:
+	}
+	d.once.Do(func() { _ = d.stream.Close() })
+}
+
+// isAnonymous reports whether an error names no request.
+func isAnonymous(frame []byte) bool {
+	m, err := codec.Parse(frame, codec.ScanOptions{})
+	return err == nil && m.IDKind <= codec.IDNull
+}
+
+// read is the loop of the reader. It waits for nothing but the stream, and for
+// room if the peer asks and asks and reads nothing.
+func (d *duplex) read() error {
+	o := &d.server.o
+	framer := &tailFramer{}
+	long := false // a line is being skipped whose beginning did not tell its id
+	framer.skipped = func(tail []byte) {
+		if long {
+			long = false
+			d.tooLong(nil, tail)
+		}
+	}
+	frames := codec.NewReader(d.stream, codec.ReaderOptions{
+		Framer: framer, MaxFrame: o.MaxFrame, Scan: codec.ScanOptions{MaxDepth: o.MaxDepth},
+	})
+	var m codec.Message
+	for {
+		d.awaitRoom()
+		err := frames.ReadMessage(&m)
+		switch {
+		case err == nil:
+			d.take(&m, &m.Envelope, nil)
+		case !codec.Recoverable(err):
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				d.trailing()
+				return io.EOF
+			}
+			return err
+		case errors.Is(err, codec.ErrFrameTooLarge):
+			prefix, whole := prefixOf(err), len(framer.tail) > 0
+			if _, ok := requestID(prefix); ok || whole {
+				d.tooLong(prefix, framer.tail)
+				continue
+			}
+			long = true
+		case errors.Is(err, codec.ErrTooDeep):
+			d.tooDeep(&m)
+		default:
+			d.strange(&m, err)
+		}
+	}
+}
+
+// awaitRoom stops reading while twice the write buffer waits: the reader's own
+// answers, to requests that are refused for one, must be bounded too.
+func (d *duplex) awaitRoom() {
+	for {
+		room, full := d.box.full(2)
+		if !full {
+			return
+		}
+		select {
+		case <-room:
+		case <-d.done:
+			return
+		}
+	}
+}
+
+// take gives a frame to the connection and answers for it if it is refused.
+func (d *duplex) take(m *codec.Message, e *codec.Envelope, ids []codec.ID) {
+	var one [1]codec.ID
+	if e != nil && e.Kind == codec.KindRequest {
+		one[0] = m.ID()
+		ids = one[:]
+	}
+	if e != nil && e.Flags.Has(codec.FlagNullID) {
+		d.server.counts.unreadable.Add(1)
+		d.dropped(Stray{Reason: StrayUnreadable, Frame: m.Frame()})
+	}
+	in := delivery{exchange: mcp.NewExchangeID(), frame: m.Frame(), envelope: e, ids: ids, caller: d.caller}
+	err := d.receive(&in)
+	if err == nil {
+		return
+	}
+	if errors.Is(err, ErrDuplicateID) && len(ids) == 1 {
+		// An answer to it would end the first one at the peer.
+		d.server.counts.duplicates.Add(1)
+		d.dropped(Stray{Reason: StrayDuplicate, Frame: m.Frame(), Err: err})
+		return
+	}
+	for _, id := range ids {
+		d.refuse(id, codec.CodeInternal, refusalText(err))
+	}
+}
+
+func refusalText(err error) string {
+	switch {
+	case errors.Is(err, ErrTooManyLive):
+		return "too many requests in flight"
+	case errors.Is(err, ErrDuplicateID):
+		return "the batch repeats an id that is in flight"
+	default:
+		return "shutting down"
+	}
+}
+
+// refuse answers a request with an error, unless its id is that of one in flight.
+func (d *duplex) refuse(id codec.ID, code int, text string) {
+	d.Connection.mu.Lock()
+	_, flies := d.inFlight[id]
+	d.Connection.mu.Unlock()
+	if flies {
+		return
+	}
+	_ = d.box.add(codec.AppendError(nil, id.Append(nil), &codec.Error{Code: int64(code), Message: text}), nil)
+}

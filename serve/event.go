@@ -1,0 +1,136 @@
+package serve
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// EventKind says what happened.
+type EventKind uint8
+
+// The kinds of event, and which fields of Event they use beside Kind and
+// Listener.
+const (
+	// FrameRejected: a limit refused a frame. Exchange, Problem.
+	FrameRejected EventKind = iota + 1
+	// RequestAdmitted: a request was taken. Exchange, Method, Correlation.
+	RequestAdmitted
+	// InvocationStarted: a handler is about to run. Exchange, Invocation, Method,
+	// Tool, Correlation.
+	InvocationStarted
+	// InvocationCompleted: a handler returned in time. As InvocationStarted, and
+	// Status, Duration.
+	InvocationCompleted
+	// InvocationCancelled: nobody waits for a handler any more. As
+	// InvocationStarted.
+	InvocationCancelled
+	// InvocationCrashed: a handler panicked or took too long. As
+	// InvocationStarted, and Reason. A timeout is this and no cancellation.
+	InvocationCrashed
+	// ExchangeEnded: nothing follows on an exchange. Exchange, Correlation.
+	ExchangeEnded
+	// HTTPRejected: an HTTP request was refused before it was a message. Code,
+	// Reason.
+	HTTPRejected
+	// AuthorizationDecided: HTTPOptions.Authorize was asked. Reason: "allowed" or
+	// "denied".
+	AuthorizationDecided
+)
+
+var eventNames = [...]string{
+	"none", "frame.rejected", "request.admitted", "invocation.started", "invocation.completed", "invocation.cancelled",
+	"invocation.crashed", "exchange.closed", "http.rejected", "authorization.decided",
+}
+
+// String is the event's name, such as "frame.rejected".
+func (k EventKind) String() string {
+	if int(k) < len(eventNames) {
+		return eventNames[k]
+	}
+	return "EventKind(" + strconv.Itoa(int(k)) + ")"
+}
+
+// The values of Event.Problem.
+const (
+	ProblemTooLarge      = "frame_too_large"
+	ProblemTooMany       = "too_many_exchanges"
+	ProblemTooDeep       = "nesting_too_deep"
+	ProblemTrailingBytes = "trailing_bytes" // the stream ended inside a frame
+)
+
+// Event is one thing that happened, for metrics and traces. Correlation is for
+// finding the traces of one request, and no label for a metric.
+type Event struct {
+	// Kind says what happened, and which fields are set.
+	Kind EventKind
+	// Listener is Options.Listener.
+	Listener string
+	// Exchange and Invocation name the request and its handler in this process.
+	Exchange   mcp.ExchangeID
+	Invocation mcp.InvocationID
+	// Method is the request's; Tool the name of the tool, for tools/call alone.
+	Method, Tool string
+	// Correlation is the value by which the request's traces are found.
+	Correlation mcp.Correlation
+	// Problem, Status and Reason are words from small sets, fit for labels.
+	Problem string
+	Status  mcp.Status
+	Reason  string
+	// Code is the status of an HTTP response.
+	Code int
+	// Duration is how long a handler ran.
+	Duration time.Duration
+}
+
+// StrayReason says why something that came in could not be used.
+type StrayReason uint8
+
+// The reasons.
+const (
+	StrayUnreadable  StrayReason = iota + 1 // no JSON, or no message with an id that can be answered
+	StrayTooLarge                           // above MaxFrame
+	StrayTooDeep                            // above MaxDepth
+	StrayTrailing                           // the stream ended inside it
+	StrayDuplicate                          // a request whose id is in flight
+	StrayLate                               // an answer to nothing that waits
+	StrayUnsupported                        // an array, where there are no batches
+)
+
+// String names the reason.
+func (r StrayReason) String() string {
+	switch r {
+	case StrayUnreadable:
+		return "unreadable"
+	case StrayTooLarge:
+		return "too large"
+	case StrayTooDeep:
+		return "too deep"
+	case StrayTrailing:
+		return "cut short"
+	case StrayDuplicate:
+		return "duplicate request id"
+	case StrayLate:
+		return "unmatched answer"
+	case StrayUnsupported:
+		return "batch"
+	}
+	return "StrayReason(" + strconv.Itoa(int(r)) + ")"
+}
+
+// StrayBytes is how much of a frame a Stray carries.
+const StrayBytes = 1 << 10
+
+// Stray is something that came in and could not be used. None of them ends the
+// connection.
+type Stray struct {
+	// Reason says why it could not be used.
+	Reason StrayReason
+	// Frame is its beginning, at most StrayBytes, borrowed until OnStray returns.
+	Frame []byte
+	// Size is the length of the whole frame, as far as it is known.
+	Size int
+	// Err is what reading it came to, nil if nothing.
+	Err error
+}

@@ -1,0 +1,168 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// Defaults of [HTTPOptions].
+const (
+	DefaultKeepAlive      = 15 * time.Second
+	DefaultReadTimeout    = 30 * time.Second
+	DefaultSessionIdle    = 30 * time.Minute
+	DefaultMaxReplayBytes = 1 << 20
+	DefaultRetry          = time.Second
+)
+
+// HTTPOptions are those of Streamable HTTP alone. The zero value is good. Zero is
+// the default everywhere; what negative means each field says.
+type HTTPOptions struct {
+	// KeepAlive is the pause after which a comment is sent on an event stream; a
+	// request that takes longer is answered by one. Zero is DefaultKeepAlive,
+	// negative sends none.
+	KeepAlive time.Duration
+	// ReadTimeout is how long the body of a request may take to come in. Zero is
+	// DefaultReadTimeout, negative none.
+	ReadTimeout time.Duration
+
+	// AllowedHosts are the values that the Host header may have beside, on a
+	// loopback address, the names of that. Nil lets any host through where the
+	// request did not come to a loopback address. A value without a port stands
+	// for any port.
+	AllowedHosts []string
+	// AllowedOrigins are the values that an Origin header may have beside the
+	// server's own. "*" allows all.
+	AllowedOrigins []string
+	// AllowAnyHost and AllowAnyOrigin turn the checks off which keep other web
+	// sites from reaching this server through a browser.
+	AllowAnyHost, AllowAnyOrigin bool
+
+	// Authorize says who sent a request. An error refuses it with status 401, or
+	// with that of an *HTTPError. Nil lets everybody in, as nobody.
+	Authorize func(*http.Request) (mcp.Caller, error)
+
+	// ModernOnly refuses the older era: no session, GET and DELETE are 405.
+	ModernOnly bool
+	// SessionIdle is how long a session of the older era is kept without a
+	// request or an open stream. Zero is DefaultSessionIdle, negative for ever.
+	SessionIdle time.Duration
+	// MaxReplayBytes bounds the events that a session of the older era keeps for
+	// clients that come back with Last-Event-ID. Zero is DefaultMaxReplayBytes,
+	// negative keeps none.
+	MaxReplayBytes int
+	// Retry is how long a client of the older era is told to wait before it
+	// comes back. Zero is DefaultRetry.
+	Retry time.Duration
+}
+
+// HTTPError is an error of Authorize with a status of its own.
+type HTTPError struct {
+	// Status is the status, 401 or 403 for example.
+	Status int
+	// Challenge is the value of WWW-Authenticate; "" leaves it out.
+	Challenge string
+	// Text is for the client to read.
+	Text string
+}
+
+// Error is the status and the text.
+func (e *HTTPError) Error() string { return http.StatusText(e.Status) + ": " + e.Text }
+
+// HTTP serves Streamable HTTP at one endpoint, both eras beside each other. Which
+// one a request belongs to is told by its body: initialize, and what carries the
+// id of a session, is the older era.
+type HTTP struct {
+	server *Server
+	o      HTTPOptions
+	live   atomic.Int64 // requests of the modern era
+
+	mu       sync.Mutex // protects the fields below
+	sessions map[string]*session
+}
+
+// HTTP makes the handler of an endpoint. Server.Shutdown ends what it serves;
+// shut the http.Server down after that. Its error is an *OptionError.
+func (s *Server) HTTP(o HTTPOptions) (*HTTP, error) {
+	if o.Retry < 0 {
+		return nil, &OptionError{Field: "Retry", Value: int64(o.Retry)}
+	}
+	for _, f := range []struct {
+		value *time.Duration
+		zero  time.Duration
+	}{
+		{&o.KeepAlive, DefaultKeepAlive}, {&o.ReadTimeout, DefaultReadTimeout},
+		{&o.SessionIdle, DefaultSessionIdle}, {&o.Retry, DefaultRetry},
+	} {
+		if *f.value == 0 {
+			*f.value = f.zero
+		}
+	}
+	if o.MaxReplayBytes == 0 {
+		o.MaxReplayBytes = DefaultMaxReplayBytes
+	}
+	o.MaxReplayBytes = max(o.MaxReplayBytes, 0)
+	return &HTTP{server: s, o: o, sessions: make(map[string]*session)}, nil
+}
+
+// ServeHTTP serves one request.
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if e := h.guard(r); e != nil {
+		h.reject(w, e)
+		return
+	}
+	caller, e := h.authorize(r)
+	if e != nil {
+		h.reject(w, e)
+		return
+	}
+	switch {
+	case r.Method == http.MethodPost:
+		h.post(w, r, caller)
+	case h.o.ModernOnly || r.Header.Get(headerSession) == "":
+		w.Header().Set("Allow", http.MethodPost)
+		h.reject(w, refuse(http.StatusMethodNotAllowed, "method", "only POST is served here"))
+	case r.Method == http.MethodGet:
+		h.get(w, r, caller)
+	case r.Method == http.MethodDelete:
+		h.delete(w, r, caller)
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		h.reject(w, refuse(http.StatusMethodNotAllowed, "method", "only GET, POST and DELETE are served here"))
+	}
+}
+
+// The headers of MCP.
+const (
+	headerVersion     = "Mcp-Protocol-Version"
+	headerMethod      = "Mcp-Method"
+	headerName        = "Mcp-Name"
+	headerParam       = "Mcp-Param-"
+	headerSession     = "Mcp-Session-Id"
+	headerLastEvent   = "Last-Event-Id"
+	headerCorrelation = "X-Correlation-Id"
+)
+
+// authorize asks who sent r.
+func (h *HTTP) authorize(r *http.Request) (mcp.Caller, *rejection) {
+	if h.o.Authorize == nil {
+		return mcp.Caller{Value: r}, nil
+	}
+	caller, err := h.o.Authorize(r)
+	e := Event{Kind: AuthorizationDecided, Reason: "allowed"}
+	if err != nil {
+		e.Reason = "denied"
+	}
+	h.server.emit(e)
+	if err != nil {
+		return caller, denied(err)
+	}
+	return caller, nil
+}
+
+// values is a context with the values of r's, which outlives r.
+func values(r *http.Request) context.Context { return context.WithoutCancel(r.Context()) }

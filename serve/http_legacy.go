@@ -1,0 +1,167 @@
+package serve
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// legacy takes one message, or a batch, of the older era.
+func (h *HTTP) legacy(w http.ResponseWriter, r *http.Request, caller mcp.Caller, m *codec.Message, batch bool) {
+	if version := mcp.Revision(r.Header.Get(headerVersion)); version != "" && !version.IsLegacy() && string(m.Method()) != initialize {
+		h.reject(w, refuse(http.StatusBadRequest, "version", "this version of the protocol is not served").withID(idOf(m)))
+		return
+	}
+	id := r.Header.Get(headerSession)
+	switch {
+	case id == "" && !batch && m.Kind == codec.KindRequest && string(m.Method()) == initialize:
+		h.begin(w, r, caller, m)
+		return
+	case id == "":
+		h.reject(w, refuse(http.StatusBadRequest, "session", "Mcp-Session-Id is missing").withID(idOf(m)))
+		return
+	}
+	s := h.find(id, caller)
+	if s == nil {
+		h.reject(w, noSession().withID(idOf(m)))
+		return
+	}
+	defer s.exit()
+	h.take(w, r, caller, s, m, batch)
+}
+
+// idOf is the id of a request, nil of anything else.
+func idOf(m *codec.Message) []byte {
+	if m.Kind != codec.KindRequest {
+		return nil
+	}
+	return m.RawID()
+}
+
+func noSession() *rejection {
+	return refuse(http.StatusNotFound, "session", "this session has ended or never was")
+}
+
+// begin serves initialize: it makes a session, if the reducer agrees to it.
+func (h *HTTP) begin(w http.ResponseWriter, r *http.Request, caller mcp.Caller, m *codec.Message) {
+	s := h.newSession(caller)
+	c, err := h.server.open(r.Context(), caller, s)
+	if err != nil {
+		h.reject(w, stopped().withID(m.RawID()))
+		return
+	}
+	c.watchIDs()
+	s.conn, c.onClose = c, s.end
+	s.enter()
+	defer s.exit()
+	x := mcp.NewExchangeID()
+	t, a := s.open(x)
+	if err := c.receive(&delivery{
+		exchange: x, frame: m.Frame(), envelope: &m.Envelope, ids: []codec.ID{m.ID()}, caller: caller, correlation: correlationOf(r),
+	}); err != nil {
+		h.reject(w, stopped().withID(m.RawID()))
+		return
+	}
+	if c.revision() == "" {
+		defer c.Close() // what is answered is why there is no session
+	} else if !h.keep(s) {
+		c.Close()
+		h.busy(w, m.RawID(), h.server.o.MaxConnections)
+		return
+	} else {
+		w.Header().Set(headerSession, s.id)
+	}
+	h.carry(w, r, s, t, a, 0)
+}
+
+// take gives a message to its session and carries what comes of it.
+func (h *HTTP) take(w http.ResponseWriter, r *http.Request, caller mcp.Caller, s *session, m *codec.Message, batch bool) {
+	x := mcp.NewExchangeID()
+	in := delivery{exchange: x, frame: m.Frame(), caller: caller, correlation: correlationOf(r)}
+	switch {
+	case batch:
+		in.ids = batchIDs(m.Frame(), h.server.o.MaxDepth)
+	case m.Kind == codec.KindRequest:
+		in.envelope, in.ids = &m.Envelope, []codec.ID{m.ID()}
+	default:
+		in.envelope = &m.Envelope
+	}
+	if m.Flags.Has(codec.FlagNullID) && !batch {
+		h.reject(w, refuse(http.StatusBadRequest, "message", "the id must not be null"))
+		return
+	}
+	asked := len(in.ids) > 0 || batch
+	var t *track
+	var a *attachment
+	if asked {
+		t, a = s.open(x)
+	}
+	err := s.conn.receive(&in)
+	if err != nil && t != nil {
+		s.drop(t)
+	}
+	switch {
+	case errors.Is(err, ErrDuplicateID):
+		h.server.counts.duplicates.Add(1)
+		h.server.stray(Stray{Reason: StrayDuplicate, Frame: m.Frame(), Err: err})
+		h.reject(w, refuse(http.StatusBadRequest, "duplicate", "a request with this id is in flight").withID(idOf(m)))
+	case errors.Is(err, ErrTooManyLive):
+		h.busy(w, idOf(m), s.conn.Live())
+	case err != nil:
+		h.reject(w, noSession().withID(idOf(m)))
+	case !asked, batch && len(in.ids) == 0 && s.silent(t):
+		if t != nil {
+			s.leave(t, a)
+		}
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		h.carry(w, r, s, t, a, 0)
+	}
+}
+
+// silent reports whether nothing came of an exchange, and nothing will.
+func (s *session) silent(t *track) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return t.closed && len(t.events) == 0
+}
+
+// get opens the session's own stream, or goes on with one that was lost.
+func (h *HTTP) get(w http.ResponseWriter, r *http.Request, caller mcp.Caller) {
+	if !accepts(r, "text/event-stream") {
+		h.reject(w, refuse(http.StatusNotAcceptable, "accept", "Accept must list text/event-stream"))
+		return
+	}
+	s := h.find(r.Header.Get(headerSession), caller)
+	if s == nil {
+		h.reject(w, noSession())
+		return
+	}
+	defer s.exit()
+	last := r.Header.Get(headerLastEvent)
+	if last == "" {
+		t, a, after := s.listen()
+		h.carry(w, r, s, t, a, after)
+		return
+	}
+	t, a, after, ok := s.resume(last)
+	if !ok {
+		h.reject(w, refuse(http.StatusBadRequest, "event", "what followed this event is not kept any more"))
+		return
+	}
+	h.carry(w, r, s, t, a, after)
+}
+
+// delete ends a session.
+func (h *HTTP) delete(w http.ResponseWriter, r *http.Request, caller mcp.Caller) {
+	s := h.find(r.Header.Get(headerSession), caller)
+	if s == nil {
+		h.reject(w, noSession())
+		return
+	}
+	s.exit()
+	s.conn.Close()
+	w.WriteHeader(http.StatusNoContent)
+}
