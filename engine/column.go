@@ -40,14 +40,13 @@ func fill[T, E any](t *table[T], i uint32, pick func(*directory[T]) column[E], s
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := pick(t.dir.Load())
-	chunk := i >> chunkBits
+	chunk := int(i >> chunkBits)
 	if c[chunk].Load() == nil {
-		if chunk < singleChunks {
+		if first, chunks := slabOf(chunk); chunks == 1 {
 			c[chunk].Store(single())
 		} else {
-			first := singleChunks + (chunk-singleChunks)/slabChunks*slabChunks
-			slab := make([]E, slabChunks*chunkSize)
-			for k := range uint32(slabChunks) {
+			slab := make([]E, chunks*chunkSize)
+			for k := range chunks {
 				c[first+k].Store((*[chunkSize]E)(slab[k*chunkSize:]))
 			}
 		}

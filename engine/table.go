@@ -14,10 +14,24 @@ const (
 	// holds pointers and is smaller than 32 KiB, which would push every slot across
 	// two cache lines; single chunks are padded for it, and slabs are larger. A slab
 	// is taken whole, with those of its columns, by one call: while the collector
-	// runs, each allocation may have to help it for a while, however small it is.
+	// runs, each allocation may have to help it for a while, however small it is. A
+	// large table therefore grows by large slabs: fewer calls wait for one.
 	singleChunks = 4
 	slabChunks   = 8
+	largeFrom    = singleChunks + 32*slabChunks // 66,560 slots
+	largeChunks  = 32
 )
+
+// slabOf is the slab in which a chunk lies: its first chunk, and how many it has.
+func slabOf(chunk int) (first, chunks int) {
+	switch {
+	case chunk < singleChunks:
+		return chunk, 1
+	case chunk < largeFrom:
+		return chunk - (chunk-singleChunks)%slabChunks, slabChunks
+	}
+	return chunk - (chunk-largeFrom)%largeChunks, largeChunks
+}
 
 // A table is slots in chunks that never move, and columns of rarer facts beside
 // them. The directory is replaced when chunks are added; readers load it and
@@ -65,17 +79,18 @@ func (t *table[T]) grow(n int) {
 // addSlab adds one chunk or a slab of them. The caller holds t.mu.
 func (t *table[T]) addSlab() {
 	next := *t.dir.Load()
-	if len(next.slots) < singleChunks {
+	if _, chunks := slabOf(len(next.slots)); chunks == 1 {
 		next.slots = append(next.slots, newChunk[T]())
 	} else {
-		slab := make([]slot[T], slabChunks*chunkSize)
+		slab := make([]slot[T], chunks*chunkSize)
 		for ; len(slab) > 0; slab = slab[chunkSize:] {
 			next.slots = append(next.slots, (*[chunkSize]slot[T])(slab))
 		}
 	}
 	// append may have left room: columns grow to it at once, and to the end of its
 	// last slab, so that they are copied as seldom as the slots' own pointers.
-	room := singleChunks + (cap(next.slots)-singleChunks+slabChunks-1)/slabChunks*slabChunks
+	last, chunks := slabOf(cap(next.slots) - 1)
+	room := last + chunks
 	next.details = next.details.grown(room)
 	next.parkers = next.parkers.grown(room)
 	next.endings = next.endings.grown(room)
