@@ -67,18 +67,17 @@ func connClaims() []claim.Claim {
 		shown(floor100B), shown(blocking100B), shown(callbacks100B), shown(batches100B),
 		shown(floor4KiB), shown(blocking4KiB), shown(floor10k), shown(blocking10k), shown(floor64), shown(blocking64),
 		against("1,024 callers of 100 bytes: blocking", blocking100B, floor100B, 0.55),
-		against("1,024 in flight of 100 bytes: batches with callbacks", batches100B, floor100B, 2),
+		// Callbacks are the way without a wake-up for each call, be they given to
+		// Submit, a batch at a time, or to Start, one call from the callback of another.
+		// The demand is on the former; both are measured.
+		against("1,024 in flight of 100 bytes: callbacks, submitted in batches (Submit)", batches100B, floor100B, 2),
+		{Area: connArea, Name: "1,024 in flight of 100 bytes: callbacks, started one by one (Start), against the floor", Unit: "of its rate",
+			Measure: sockets.ratio(callbacks100B.String(), "calls/s", floor100B.String(), "calls/s")},
 		against("1,024 callers of 4 KiB: blocking", blocking4KiB, floor4KiB, 0.5),
 		{Area: connArea, Name: "10,000 callers against 1,024", Bound: claim.AtLeast, Demand: 0.6, Unit: "of its rate",
 			Measure: sockets.ratio(blocking10k.String(), "calls/s", blocking100B.String(), "calls/s")},
-		// The floor allocates nothing; what it shows is what starting the callers does.
-		{Area: connArea, Name: "1,024 callers of 100 bytes: allocations a call", Bound: claim.AtMost, Demand: 1.01, Unit: "allocs",
-			Measure: func(s *claim.Session) (float64, error) {
-				series, err := sockets(s)
-				return series.Compute(func(round map[string]claim.Values) float64 {
-					return round[blocking100B.String()]["allocs"] - round[floor100B.String()]["allocs"]
-				}), err
-			}},
+		{Area: connArea, Name: "1,024 callers of 100 bytes: allocations a call", Bound: claim.AtMost, Demand: 1, Unit: "allocs",
+			Measure: sockets.median(blocking100B.String(), "allocs")},
 		{Area: connArea, Name: "1,024 callers of 100 bytes: writes a call", Bound: claim.AtMost, Demand: 0.1, Unit: "writes",
 			Measure: sockets.median(blocking100B.String(), "writes")},
 		{Area: connArea, Name: "1,024 in flight of 100 bytes: allocations of callbacks", Bound: claim.AtMost, Demand: 0.01, Unit: "allocs",

@@ -49,8 +49,11 @@ type CallOptions struct {
 }
 
 // Call sends a request and waits for its answer, of which it returns the JSON
-// text of the result. The caller owns that; params are copied before Call
-// returns, whatever happens.
+// text of the result. The caller owns that; results of up to 256 bytes are cut
+// from common blocks of at most 1 KiB, so one that is kept holds that much. params
+// are copied before Call returns, whatever happens, and sent as they are: that they
+// are one JSON text, an object or array in MCP, is the caller's to see to. Whether
+// they are can be asked with encoding/json.Valid; [Call] encodes them.
 //
 // A deadline costs nothing: it comes from o or from the connection, and ctx may
 // be context.Background(). A deadline of ctx counts too, and when ctx is

@@ -1,7 +1,6 @@
 package conn
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"sync/atomic"
@@ -20,6 +19,7 @@ type Conn struct {
 
 	engine  *engine.Engine[[]byte]
 	feeds   feeds
+	results results
 	line    *line
 	room    *room
 	cancels *cancels
@@ -72,7 +72,7 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 		MaxPending: o.MaxPending, Overflow: o.Overflow, MatchText: o.MatchText,
 		Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, Grace: o.Grace, Clock: o.Clock,
 		Observer: o.Observer, OnAbandon: c.abandoned, OnPanic: o.OnPanic,
-		Detach: bytes.Clone,
+		Detach: c.results.copy,
 	})
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 	c.cancels = &cancels{profile: o.Profile, framer: o.Framer, line: c.line}
 	c.writer = &writer{
 		to: stream, line: c.line, room: c.room, cancels: c.cancels,
-		dispatch: table.Dispatch, quit: c.cut, now: tryWriterOf(stream),
+		dispatch: table.Dispatch, quit: c.cut, now: tryWriterOf(stream), lone: crowdLasts,
 	}
 	if c.writer.now != nil {
 		c.line.standIn = c.writer.standIn

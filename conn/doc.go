@@ -94,6 +94,7 @@
 //
 // # Cost
 //
-// Call allocates the result; Start and Submit allocate nothing. Calls with
-// Progress, Subscription or NoCancel allocate a little and take a lock.
+// Call allocates the result, four short ones at a time; Start and Submit allocate
+// nothing. Calls with Progress, Subscription or NoCancel allocate a little and take
+// a lock.
 package conn

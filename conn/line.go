@@ -28,8 +28,8 @@ type line struct {
 	head     atomic.Pointer[node] // the newest
 	sleeping atomic.Bool
 	corked   atomic.Bool
-	// crowd says that the last write held the frames of several goroutines, so
-	// that the next is worth a moment's wait.
+	// crowd says that writes of late held the frames of several goroutines, so that
+	// the next is worth a moment's wait.
 	crowd atomic.Bool
 	// closed counts the nodes that were pushed whole. A frame may join the open
 	// batch only while none came since that was pushed.

@@ -49,6 +49,7 @@ type writer struct {
 	frames  uint64
 	skipped uint64
 	flushed []chan struct{}
+	lone    int // writes of one frame since the last of several, at most crowdLasts
 
 	counts writerCounts
 }
@@ -139,8 +140,17 @@ func (w *writer) fill() error {
 	return nil
 }
 
+// crowdLasts is for how many writes of a single frame a crowd is still believed
+// in: of many callers one comes alone now and then.
+const crowdLasts = 16
+
 func (w *writer) noteCrowd() {
-	if crowd := w.frames > 1; crowd != w.line.crowd.Load() {
+	if w.frames > 1 {
+		w.lone = 0
+	} else {
+		w.lone = min(w.lone+1, crowdLasts)
+	}
+	if crowd := w.lone < crowdLasts; crowd != w.line.crowd.Load() {
 		w.line.crowd.Store(crowd)
 	}
 }
