@@ -46,6 +46,7 @@ var allowed = []struct {
 	{"internal/load/target", []string{"codec", "conn", "internal/echo"}},
 	{"internal/load/drive", []string{"codec", "conn", "engine", "internal/echo", "internal/load/plan", "internal/load/tally"}},
 	{"internal/load/report", []string{"internal/echo", "internal/load/drive", "internal/load/noise", "internal/load/search", "internal/load/slo", "internal/load/tally"}},
+	{"internal/load/prom", []string{"internal/load/report", "internal/load/tally"}},
 	{"internal/load/page", []string{"internal/load/report", "internal/load/tally"}},
 	{"cmd/loadgen", []string{
 		"codec", "conn", "engine", "internal/echo", "internal/load/drive", "internal/load/plan", "internal/load/report",
