@@ -37,6 +37,7 @@ var allowed = []struct {
 	{"progress", []string{"codec"}},
 	{"mcp", []string{"codec", "internal/invariants"}},
 	{"serve", []string{"codec", "conn", "engine", "mcp", "progress"}},
+	{"client", []string{"codec", "conn", "engine", "mcp", "serve"}},
 	{"internal/echo", []string{"codec"}},
 	{"internal/load/plan", nil},
 	{"internal/load/tally", nil},
@@ -82,7 +83,7 @@ var banned = map[string]string{
 var except = map[string]string{"serve": "log/slog"}
 
 // library is what embedders import; programs and test kits are not bound by banned.
-var library = []string{"codec", "wheel", "engine", "conn", "progress", "serve"}
+var library = []string{"codec", "wheel", "engine", "conn", "progress", "serve", "client"}
 
 func TestImportGraph(t *testing.T) {
 	known := map[string][]string{}

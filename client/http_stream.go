@@ -1,0 +1,197 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/conn"
+)
+
+var errResumes = errors.New("client: nothing new on a stream that was taken up again")
+
+// resume takes up the stream behind s where it ended, in the older era: after the
+// pause that the server asked for, with the id of the last event.
+func (l *httpLink) resume(ctx context.Context, s *events) (*http.Response, error) {
+	for n := s.stale(); ; n++ {
+		if l.t.MaxResumes < 0 || n >= l.t.MaxResumes {
+			return nil, errResumes
+		}
+		if err := l.pause(ctx, s); err != nil {
+			return nil, err
+		}
+		resp, err := l.get(ctx, s.last)
+		if err == nil {
+			return resp, nil
+		}
+		if failure, ok := errors.AsType[*HTTPError](err); ok && failure.StatusCode < http.StatusInternalServerError || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// pause waits as long as the server wants, or as the user does.
+func (l *httpLink) pause(ctx context.Context, s *events) error {
+	d := s.retry
+	if d < 0 {
+		d = l.t.ResumeDelay
+	}
+	if d <= 0 {
+		return ctx.Err()
+	}
+	elapsed := make(chan struct{})
+	defer l.c.clock().AfterFunc(d, func() { close(elapsed) }).Stop()
+	select {
+	case <-elapsed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// get opens a stream of the server's, behind the event named last if there is one.
+func (l *httpLink) get(ctx context.Context, last string) (*http.Response, error) {
+	req, err := l.newRequest(ctx, http.MethodGet, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", typeEvents)
+	if last != "" {
+		req.Header.Set(headerLast, last)
+	}
+	resp, err := l.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode/100 != 2 {
+		defer discard(resp)
+		return nil, l.refused(resp, http.MethodGet)
+	}
+	return resp, nil
+}
+
+// listen holds open the stream on which a server of the older era sends what
+// belongs to no call, as long as the server has one.
+func (l *httpLink) listen() {
+	ctx := l.base
+	_, session := l.state()
+	s := newEvents(http.NoBody, l.maxFrame)
+	resp, err := l.get(ctx, "")
+	for err == nil {
+		s.reset(resp.Body)
+		l.hear(s)
+		discard(resp)
+		if _, now := l.state(); now != session {
+			return // the new session has a stream of its own
+		}
+		resp, err = l.resume(ctx, s)
+	}
+}
+
+// hear takes what comes on a stream until it ends. A bad event harms no other.
+func (l *httpLink) hear(s *events) {
+	for {
+		data, err := s.next()
+		if err != nil {
+			return
+		}
+		m, err := codec.Parse(data, codec.ScanOptions{MaxDepth: l.c.o.Conn.MaxDepth})
+		if err != nil {
+			continue
+		}
+		if !m.Kind.IsResponse() {
+			l.other(&m)
+			continue
+		}
+		// The answer to a call whose own stream broke.
+		if failure := m.Err(); failure != nil {
+			l.engine.Reject(m.ID(), failure)
+		} else {
+			l.engine.Resolve(m.ID(), append([]byte(nil), m.Result()...))
+		}
+	}
+}
+
+// requested serves a request of the server, of the older era. What exceeds the
+// limits is answered at once.
+func (l *httpLink) requested(m *codec.Message) {
+	var (
+		key    = string(m.RawID())
+		method = string(m.Method())
+		params = append([]byte(nil), m.Params()...)
+	)
+	if l.queued.Add(1) > int64(l.queueable()) {
+		l.queued.Add(-1)
+		l.goOn(func() { l.reply(l.base, key, nil, &codec.Error{Code: codec.CodeInternal, Message: "overloaded"}) })
+		return
+	}
+	ctx, cancel := context.WithCancel(l.base)
+	l.mu.Lock()
+	_, twice := l.serving[key]
+	if !twice {
+		l.serving[key] = cancel
+	}
+	l.mu.Unlock()
+	if twice { // an answer would end the first at the server
+		l.queued.Add(-1)
+		cancel()
+		return
+	}
+	finish := func() {
+		l.queued.Add(-1)
+		l.mu.Lock()
+		delete(l.serving, key)
+		l.mu.Unlock()
+		cancel()
+	}
+	if !l.goOn(func() {
+		defer finish()
+		select {
+		case l.slots <- struct{}{}:
+			defer func() { <-l.slots }()
+		case <-ctx.Done():
+			return
+		}
+		result, failure := l.c.serve(ctx, method, params)
+		if ctx.Err() == nil { // a request that was withdrawn is not answered
+			l.reply(ctx, key, result, failure)
+		}
+	}) {
+		finish()
+	}
+}
+
+// queueable is how many requests of the server may be there at once.
+func (l *httpLink) queueable() int {
+	switch n := l.c.o.Conn.MaxQueued; {
+	case n == 0:
+		return cap(l.slots) + conn.DefaultMaxQueued
+	case n < 0:
+		return cap(l.slots)
+	default:
+		return cap(l.slots) + n
+	}
+}
+
+// reply posts the answer to a request of the server.
+func (l *httpLink) reply(ctx context.Context, rawID string, result []byte, failure *codec.Error) {
+	frame := codec.AppendResult(nil, []byte(rawID), result)
+	if failure != nil {
+		frame = codec.AppendError(nil, []byte(rawID), failure)
+	}
+	resp, err := l.post(ctx, frame, nil)
+	if err == nil { // else the server waits for an answer in vain, as its own timeout will tell it
+		discard(resp)
+	}
+}
+
+// cancelled ends a request of the server that it no longer wants.
+func (l *httpLink) cancelled(m *codec.Message) {
+	l.mu.Lock()
+	cancel := l.serving[string(m.RequestID())]
+	l.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}

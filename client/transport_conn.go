@@ -1,0 +1,61 @@
+package client
+
+import (
+	"context"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// connLink is a link over one connection.
+type connLink struct{ conn *conn.Conn }
+
+func newConnLink(c *Client, open func(conn.Options) (*conn.Conn, error)) (link, error) {
+	o := c.o.Conn
+	o.Profile = codec.MCP
+	o.Timeout, o.IdleTimeout = c.o.Timeout, c.o.IdleTimeout
+	o.Batches = conn.SplitBatches // of 2025-03-26
+	o.Handler = conn.HandlerFunc(c.handle)
+	cn, err := open(o)
+	if err != nil {
+		return nil, err
+	}
+	return connLink{cn}, nil
+}
+
+// handle serves what the server asks and notifies on its own.
+func (c *Client) handle(ctx context.Context, r *conn.Inbound) {
+	if r.IsNotification() {
+		c.notified(r.Method(), r.Params())
+		return
+	}
+	result, failure := c.serve(ctx, r.Method(), r.Params())
+	// A reply that fails finds the connection closed or the request withdrawn:
+	// nobody is there to be told.
+	if failure != nil {
+		_ = r.ReplyError(failure)
+		return
+	}
+	_ = r.Reply(result)
+}
+
+func (l connLink) call(ctx context.Context, r *request) ([]byte, error) {
+	o := conn.CallOptions{Timeout: r.timeout, IdleTimeout: r.idle, NoCancel: r.noCancel}
+	if r.progress != nil {
+		o.Progress = func(p conn.Progress) { r.progress(p.Params) }
+	}
+	if r.notes != nil {
+		o.Subscription = func(n conn.Notification) { r.notes(n.Method, n.Params) }
+	}
+	return l.conn.Call(ctx, r.method, r.params, o)
+}
+
+func (l connLink) notify(ctx context.Context, method string, params []byte) error {
+	return l.conn.Notify(ctx, method, params)
+}
+
+func (l connLink) adopt(mcp.Revision)    {}
+func (l connLink) close() error          { return l.conn.Close() }
+func (l connLink) done() <-chan struct{} { return l.conn.Done() }
+func (l connLink) err() error            { return l.conn.Err() }
