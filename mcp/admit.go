@@ -9,7 +9,13 @@ import (
 
 // arrival is a message on its way through admission.
 type arrival struct {
-	in          *Received
+	// What Received said. It is copied: with a pointer to the input in here, the
+	// input would be thought to live on, and every Step would allocate it.
+	exchange ExchangeID
+	caller   Caller
+	headers  *Headers
+	at       int64
+
 	text        []byte // the message: the frame, or a part of a batch
 	env         codec.Envelope
 	params      []byte
@@ -41,7 +47,7 @@ func (x *step) received(in *Received) {
 	if _, known := s.known[in.Exchange]; known {
 		return
 	}
-	a := arrival{in: in, text: in.Frame}
+	a := arrival{exchange: in.Exchange, caller: in.Caller, headers: in.Headers, at: in.At, text: in.Frame}
 	if isVisible(in.Correlation) {
 		a.correlation.given = in.Correlation
 	} else {
@@ -78,7 +84,7 @@ func (x *step) unreadable(a *arrival, err error) {
 	case syntax.Code == codec.CodeInvalidRequest:
 		switch answer, version := responseLike(a.text); {
 		case answer && version:
-			x.closed(a.in.Exchange, a.correlation)
+			x.closed(a.exchange, a.correlation)
 		case answer:
 			x.refuse(a, nil, refusedInvalid) // its id is one of ours, not of theirs
 		case errors.Is(err, codec.ErrDuplicateMember):
@@ -110,10 +116,10 @@ func responseLike(text []byte) (answer, version bool) {
 // read, and the member is left out then.
 func (x *step) refuse(a *arrival, rawID []byte, r *refused) {
 	x.out = append(x.out, Effect{
-		Kind: Write, Exchange: a.in.Exchange, Frame: codec.AppendError(nil, rawID, r.err),
+		Kind: Write, Exchange: a.exchange, Frame: codec.AppendError(nil, rawID, r.err),
 		Final: true, Code: int(r.err.Code), Refusal: r.at,
 	})
-	x.closed(a.in.Exchange, a.correlation)
+	x.closed(a.exchange, a.correlation)
 }
 
 // methodName is the method as the peer means it: some write tools\/call.
@@ -134,16 +140,16 @@ func (x *step) response(a *arrival) {
 		return
 	}
 	x.resolve(a)
-	x.closed(a.in.Exchange, a.correlation)
+	x.closed(a.exchange, a.correlation)
 }
 
 // resolve passes on what may settle an Ask.
 func (x *step) resolve(a *arrival) {
 	id := idOf(a.env.RawID.Of(a.text))
-	if x.s.session.revision == "" || a.in.Headers != nil || id.IsAbsent() {
+	if x.s.session.revision == "" || a.headers != nil || id.IsAbsent() {
 		return
 	}
-	e := Effect{Kind: Resolve, Exchange: a.in.Exchange, ID: id}
+	e := Effect{Kind: Resolve, Exchange: a.exchange, ID: id}
 	if a.env.Kind == codec.KindError {
 		e.Err = codec.ReadError(a.env.Error.Of(a.text))
 	} else {
@@ -209,11 +215,11 @@ func (x *step) request(a *arrival) {
 	}
 	x.admitted(a)
 	if v.result != nil {
-		x.write(a.in.Exchange, v.result, true)
-		x.closed(a.in.Exchange, a.correlation)
+		x.write(a.exchange, v.result, true)
+		x.closed(a.exchange, a.correlation)
 		return
 	}
-	e := s.open(a.in.Exchange, a.correlation)
+	e := s.open(a.exchange, a.correlation)
 	if v.stream != nil {
 		e.stream = v.stream
 		s.streams.prepend(e)
@@ -227,7 +233,7 @@ func (x *step) request(a *arrival) {
 
 func (x *step) admitted(a *arrival) {
 	x.out = append(x.out, Effect{
-		Kind: Admitted, Exchange: a.in.Exchange, Method: a.method, Correlation: a.correlation,
+		Kind: Admitted, Exchange: a.exchange, Method: a.method, Correlation: a.correlation,
 	})
 }
 

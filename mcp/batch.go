@@ -22,18 +22,18 @@ func (x *step) batch(a *arrival) {
 		}
 	}
 	switch {
-	case !x.s.session.revision.HasBatches() || a.in.Headers != nil || x.s.options.MaxBatch == 0:
+	case !x.s.session.revision.HasBatches() || a.headers != nil || x.s.options.MaxBatch == 0:
 		x.refuse(a, nil, refusedBatch)
 		return
 	case n > x.s.options.MaxBatch:
 		x.refuse(a, nil, refusedBatchSize)
 		return
 	}
-	e := x.s.open(a.in.Exchange, a.correlation)
+	e := x.s.open(a.exchange, a.correlation)
 	e.batch = &batch{parts: make([]call, 0, n)}
 	x.s.live.append(e)
 	for text, err := range codec.SplitBatch(a.text, x.s.scan) {
-		part := arrival{in: a.in, text: text, correlation: a.correlation, batched: true}
+		part := arrival{exchange: a.exchange, caller: a.caller, at: a.at, text: text, correlation: a.correlation, batched: true}
 		x.part(e, &part, err)
 	}
 	e.batch.whole = true

@@ -95,12 +95,9 @@ func (s *State) open(id ExchangeID, c Correlation) *exchange {
 	return e
 }
 
-// release gives the record back.
+// release gives the record back. The exchange stays known until remember.
 func (s *State) release(e *exchange) {
-	if e.in != nil {
-		e.in.remove(e)
-	}
-	delete(s.known, e.id)
+	e.in.remove(e)
 	*e = exchange{next: s.free}
 	s.free = e
 }
@@ -109,6 +106,7 @@ func (s *State) release(e *exchange) {
 // too many.
 func (s *State) remember(id ExchangeID) {
 	if s.options.MaxClosed == 0 {
+		delete(s.known, id)
 		return
 	}
 	s.known[id] = nil

@@ -64,7 +64,9 @@ func (x *step) judge(a *arrival) verdict {
 // but for initialize itself and for a ping before it.
 func (x *step) isModern(a *arrival) bool {
 	switch {
-	case a.in.Headers != nil:
+	case len(x.s.server.modern) == 0:
+		return false // whoever asks for discovery learns that there is none
+	case a.headers != nil:
 		return true
 	case a.p.version.Present():
 		return true
@@ -87,7 +89,7 @@ func (x *step) admitMeta(a *arrival) *refused {
 	if !ok {
 		return refusedNoVersion
 	}
-	if a.in.Headers != nil && !a.headersAgree(version) {
+	if a.headers != nil && !a.headersAgree(version) {
 		return refusedHeader
 	}
 	a.revision = ""
@@ -97,16 +99,12 @@ func (x *step) admitMeta(a *arrival) *refused {
 		}
 	}
 	if a.revision == "" {
-		supported := x.s.server.modern
-		if len(supported) == 0 {
-			supported = x.s.server.legacy
-		}
-		return unsupportedVersion(supported, p.version.Of(params))
+		return unsupportedVersion(x.s.server.modern, p.version.Of(params))
 	}
 	if !isObject(p.capabilities.Of(params)) {
 		return refusedNoCaps
 	}
-	if info := p.info.Of(params); info != nil && !isImplementation(info) {
+	if p.info.Present() && !p.named {
 		return refusedInfo
 	}
 	if p.token.Present() && !isID(p.token.Of(params)) {
@@ -140,7 +138,7 @@ func (a *arrival) adoptCorrelation() {
 // headersAgree compares the headers that every request has with its body. Name is
 // that of the methods that are about something.
 func (a *arrival) headersAgree(version []byte) bool {
-	h := a.in.Headers
+	h := a.headers
 	if h.Version != string(version) || h.Method != string(a.methodName()) {
 		return false
 	}
@@ -157,11 +155,6 @@ func (a *arrival) headersAgree(version []byte) bool {
 	}
 	got, ok := DecodeHeader(h.Name)
 	return ok && got == string(want)
-}
-
-// isImplementation reports whether a client info has what it must.
-func isImplementation(text []byte) bool {
-	return isObject(text) && isString(member(text, "name")) && isString(member(text, "version"))
 }
 
 // modernMethod answers, or finds the handler for, a request of the modern era.
@@ -206,12 +199,14 @@ func (x *step) invocation(a *arrival) *Invocation {
 	rawID := a.env.RawID.Of(a.text)
 	frame := make([]byte, 0, len(a.params)+len(rawID))
 	v := &Invocation{
-		method: a.method, revision: a.revision, caller: a.in.Caller, correlation: a.correlation, at: a.in.At,
+		method: a.method, revision: a.revision, caller: a.caller, correlation: a.correlation, at: a.at,
 		frame: append(append(frame, a.params...), rawID...), in: a.p, server: x.s.server,
 	}
 	if a.revision.IsModern() {
-		name, _ := stringOf(a.p.logLevel.Of(a.params))
-		v.level, _ = ParseLevel(name)
+		if a.p.logLevel.Present() {
+			name, _ := stringOf(a.p.logLevel.Of(a.params))
+			v.level, _ = ParseLevel(name)
+		}
 	} else {
 		v.peer, v.level = x.s.session.peer, x.s.session.level
 	}

@@ -18,6 +18,11 @@ func (x *step) legacyMethod(a *arrival) verdict {
 		return verdict{result: a.answer(emptyObject)}
 	case MethodInitialize:
 		return x.initialize(a)
+	case "", MethodDiscover, MethodListen:
+		return refuse(refusedMethod)
+	}
+	if session.revision == "" {
+		return refuse(refusedEarly)
 	}
 	if a.params != nil && !isObject(a.params) {
 		return refuse(refusedParams)
@@ -123,7 +128,7 @@ func (x *step) watch(a *arrival) verdict {
 		delete(session.watched, string(uri))
 		return verdict{result: a.answer(emptyObject)}
 	}
-	if r, t := s.lookup(uri, a.in.Caller); r == nil && t == nil {
+	if r, t := s.lookup(uri, a.caller); r == nil && t == nil {
 		return refuse(&refused{notFound(a.revision, a.p.uri.Of(a.params)), RefusedParams})
 	}
 	if _, twice := session.watched[string(uri)]; !twice {
@@ -136,4 +141,13 @@ func (x *step) watch(a *arrival) verdict {
 		session.watched[string(uri)] = struct{}{}
 	}
 	return verdict{result: a.answer(emptyObject)}
+}
+
+// isImplementation reports whether a client info has what it must.
+func isImplementation(text []byte) bool {
+	if !isObject(text) {
+		return false
+	}
+	_, named := readImplementation(text, 0)
+	return named
 }

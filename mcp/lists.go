@@ -16,7 +16,7 @@ func listed[E entry](a *arrival, s *Server, served bool, member string, c *catal
 	if a.p.cursor.Present() {
 		cursor, ok := stringOf(a.p.cursor.Of(a.params))
 		if ok {
-			offset, ok = s.offset(a.method, a.in.Caller, cursor)
+			offset, ok = s.offset(a.method, a.caller, cursor)
 		}
 		if !ok {
 			return refuse(refusedCursor)
@@ -31,7 +31,7 @@ func listed[E entry](a *arrival, s *Server, served bool, member string, c *catal
 	dst = append(append(append(dst, '"'), member...), `":[`...)
 	shown, more := 0, false
 	for _, e := range c.list {
-		if !e.visible(a.in.Caller) {
+		if !e.visible(a.caller) {
 			continue
 		}
 		if shown++; shown <= offset {
@@ -47,7 +47,7 @@ func listed[E entry](a *arrival, s *Server, served bool, member string, c *catal
 	}
 	dst = append(dst, ']')
 	if more {
-		dst = appendMember(dst, "nextCursor", s.cursor(a.method, a.in.Caller, offset+PageSize))
+		dst = appendMember(dst, "nextCursor", s.cursor(a.method, a.caller, offset+PageSize))
 	}
 	if modern {
 		dst = appendCached(dst, s.d.Cache, c.veiled)

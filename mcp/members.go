@@ -1,7 +1,8 @@
 package mcp
 
 import (
-	"bytes"
+	"encoding/binary"
+	"math/bits"
 
 	"github.com/correlator-go/correlator/codec"
 )
@@ -24,64 +25,88 @@ func membersOf(text []byte) (members, bool) {
 // next gives the next member: its name, decoded, and where its value stands in the
 // text. It allocates only for a name with escapes.
 func (m *members) next() (name []byte, value codec.Span, ok bool) {
-	b, i := m.b, m.i
-	for i < len(b) && (b[i] <= ' ' || b[i] == ',') {
-		i++
-	}
-	if i >= len(b) || b[i] != '"' {
+	name, start, ok := m.name()
+	if !ok {
 		return nil, codec.Span{}, false
 	}
-	end := skipString(b, i)
-	name = b[i+1 : end-1]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = []byte(decodeString(b[i:end]))
-	}
-	i = end
-	for i < len(b) && (b[i] <= ' ' || b[i] == ':') {
+	m.i = skipValue(m.b, start)
+	return name, codec.Span{Off: uint32(start), End: uint32(m.i)}, true
+}
+
+// name gives the next member's name and where its value begins. The caller sets
+// m.i behind the value.
+func (m *members) name() (name []byte, start int, ok bool) {
+	b, i := m.b, m.i
+	for i < len(b) && b[i] != '"' {
+		if b[i] > ' ' && b[i] != ',' {
+			m.i = i
+			return nil, 0, false
+		}
 		i++
 	}
 	if i >= len(b) {
-		return nil, codec.Span{}, false
+		return nil, 0, false
 	}
-	m.i = skipValue(b, i)
-	return name, codec.Span{Off: uint32(i), End: uint32(m.i)}, true
+	end, plain := skipString(b, i)
+	name = b[i+1 : end-1]
+	if !plain {
+		name = []byte(decodeString(b[i:end]))
+	}
+	if i = end + 1; end < len(b) && b[end] == ':' && i < len(b) && b[i] > ' ' {
+		return name, i, true
+	}
+	for i = end; i < len(b) && (b[i] <= ' ' || b[i] == ':'); {
+		i++
+	}
+	return name, i, i < len(b)
 }
 
-// skipString returns the index behind the string that begins at b[i].
-func skipString(b []byte, i int) int {
-	for i++; i < len(b); i++ {
+const (
+	lowBits   = 0x0101010101010101
+	highBits  = 0x8080808080808080
+	quotes    = '"' * lowBits
+	backslash = '\\' * lowBits
+)
+
+// skipString returns the index behind the string that begins at b[i], and whether
+// it has no escapes. It looks at eight bytes at a time.
+func skipString(b []byte, i int) (end int, plain bool) {
+	plain = true
+	for i++; i < len(b); {
+		if i+8 <= len(b) {
+			w := binary.LittleEndian.Uint64(b[i:])
+			q, e := w^quotes, w^backslash
+			// The lowest bit set marks the first byte that is one of the two.
+			marks := ((q-lowBits)&^q | (e-lowBits)&^e) & highBits
+			if marks == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(marks) / 8
+		}
 		switch b[i] {
 		case '"':
-			return i + 1
+			return i + 1, plain
 		case '\\':
+			plain = false
 			i++
-		default:
-			if i+32 < len(b) { // far: let the vector code look
-				n := bytes.IndexByte(b[i:], '"')
-				if n < 0 {
-					return len(b)
-				}
-				if esc := bytes.IndexByte(b[i:i+n], '\\'); esc < 0 {
-					return i + n + 1
-				} else {
-					i += esc + 1
-				}
-			}
 		}
+		i++
 	}
-	return len(b)
+	return len(b), plain
 }
 
 // skipValue returns the index behind the value that begins at b[i].
 func skipValue(b []byte, i int) int {
 	switch b[i] {
 	case '"':
-		return skipString(b, i)
+		i, _ = skipString(b, i)
+		return i
 	case '{', '[':
 		for depth := 0; i < len(b); {
 			switch b[i] {
 			case '"':
-				i = skipString(b, i)
+				i, _ = skipString(b, i)
 				continue
 			case '{', '[':
 				depth++
@@ -144,11 +169,13 @@ func isID(text []byte) bool {
 	if isString(text) {
 		return true
 	}
-	digits := bytes.TrimPrefix(text, []byte("-"))
-	if len(digits) == 0 || len(digits) > codec.MaxIDDigits {
+	if len(text) > 0 && text[0] == '-' {
+		text = text[1:]
+	}
+	if len(text) == 0 || len(text) > codec.MaxIDDigits {
 		return false
 	}
-	for _, c := range digits {
+	for _, c := range text {
 		if c < '0' || c > '9' {
 			return false
 		}

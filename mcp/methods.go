@@ -12,7 +12,7 @@ func (x *step) callTool(a *arrival) verdict {
 	}
 	name, _ := stringOf(a.p.name.Of(a.params))
 	t := s.tools.by[string(name)]
-	if t == nil || !t.callable(a.in.Caller) {
+	if t == nil || !t.callable(a.caller) {
 		return refuse(refusedTool)
 	}
 	arguments := a.p.arguments.Of(a.params)
@@ -24,8 +24,8 @@ func (x *step) callTool(a *arrival) verdict {
 			return refuse(missingCapability(a.revision, missing))
 		}
 	}
-	if a.in.Headers != nil && a.in.Headers.Param != nil && len(t.headers) > 0 &&
-		!mirrored(t.headers, arguments, a.in.Headers.Param) {
+	if a.headers != nil && a.headers.Param != nil && len(t.headers) > 0 &&
+		!mirrored(t.headers, arguments, a.headers.Param) {
 		return refuse(refusedParamHeader)
 	}
 	v := x.invocation(a)
@@ -46,7 +46,7 @@ func (x *step) readResource(a *arrival) verdict {
 	if !ok || a.p.state.Present() || a.p.inputs.Present() {
 		return refuse(refusedParams)
 	}
-	r, t := x.s.server.lookup(uri, a.in.Caller)
+	r, t := x.s.server.lookup(uri, a.caller)
 	if r == nil && t == nil {
 		return refuse(&refused{notFound(a.revision, a.p.uri.Of(a.params)), RefusedParams})
 	}
@@ -82,7 +82,7 @@ func (x *step) getPrompt(a *arrival) verdict {
 		return refuse(refusedParams)
 	}
 	p := s.prompts.by[string(name)]
-	if p == nil || !p.visible(a.in.Caller) {
+	if p == nil || !p.visible(a.caller) {
 		return refuse(refusedPrompt)
 	}
 	arguments := a.p.arguments.Of(a.params)

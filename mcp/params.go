@@ -25,6 +25,7 @@ type callParams struct {
 	cursor       codec.Span
 	filter       codec.Span // notifications of subscriptions/listen
 	uri          codec.Span
+	named        bool // info has a name and a version
 	twice        bool // a member that is read stands twice
 }
 
@@ -44,66 +45,104 @@ func (p *callParams) read(params []byte) {
 	if !ok {
 		return
 	}
-	for name, value, ok := m.next(); ok; name, value, ok = m.next() {
-		switch string(name) {
-		case "name":
-			p.set(&p.name, value)
-		case "arguments":
-			p.set(&p.arguments, value)
-		case "_meta":
-			p.set(&p.meta, value)
-		case "uri":
-			p.set(&p.uri, value)
-		case "cursor":
-			p.set(&p.cursor, value)
-		case "inputResponses":
-			p.set(&p.inputs, value)
-		case "requestState":
-			p.set(&p.state, value)
-		case "notifications":
-			p.set(&p.filter, value)
+	for name, start, ok := m.name(); ok; name, start, ok = m.name() {
+		at := p.member(name)
+		if at == &p.meta && params[start] == '{' {
+			m.i = p.readMeta(params, start) // once over it is enough
+		} else {
+			m.i = skipValue(params, start)
+		}
+		if at != nil {
+			p.set(at, codec.Span{Off: uint32(start), End: uint32(m.i)})
 		}
 	}
-	if p.meta.Present() {
-		p.readMeta(params)
+}
+
+// member gives the place of a member of params, nil for one that nobody reads.
+func (p *callParams) member(name []byte) *codec.Span {
+	switch string(name) {
+	case "name":
+		return &p.name
+	case "arguments":
+		return &p.arguments
+	case "_meta":
+		return &p.meta
+	case "uri":
+		return &p.uri
+	case "cursor":
+		return &p.cursor
+	case "inputResponses":
+		return &p.inputs
+	case "requestState":
+		return &p.state
+	case "notifications":
+		return &p.filter
 	}
+	return nil
 }
 
 const metaPrefix = "io.modelcontextprotocol/"
 
-func (p *callParams) readMeta(params []byte) {
-	text := p.meta.Of(params)
-	m, ok := membersOf(text)
-	if !ok {
-		return
-	}
-	for name, value, ok := m.next(); ok; name, value, ok = m.next() {
-		value.Off += p.meta.Off
-		value.End += p.meta.Off
-		if len(name) > len(metaPrefix) && string(name[:len(metaPrefix)]) == metaPrefix {
-			switch string(name[len(metaPrefix):]) {
-			case "protocolVersion":
-				p.set(&p.version, value)
-			case "clientCapabilities":
-				p.set(&p.capabilities, value)
-			case "clientInfo":
-				p.set(&p.info, value)
-			case "logLevel":
-				p.set(&p.logLevel, value)
-			}
-			continue
+// readMeta finds the members of the _meta that begins at params[start], and returns
+// the index behind it.
+func (p *callParams) readMeta(params []byte, start int) int {
+	m := members{params, start + 1}
+	for name, start, ok := m.name(); ok; name, start, ok = m.name() {
+		at := p.metaMember(name)
+		if at == &p.info && params[start] == '{' {
+			m.i, p.named = readImplementation(params, start)
+		} else {
+			m.i = skipValue(params, start)
 		}
-		switch string(name) {
-		case MetaProgressToken:
-			p.set(&p.token, value)
-		case MetaTraceParent:
-			p.set(&p.traceParent, value)
-		case MetaTraceState:
-			p.set(&p.traceState, value)
-		case MetaCorrelation:
-			p.set(&p.correlation, value)
-		case MetaIdempotencyKey:
-			p.set(&p.idempotency, value)
+		if at != nil {
+			p.set(at, codec.Span{Off: uint32(start), End: uint32(m.i)})
 		}
 	}
+	return m.i + 1
+}
+
+// metaMember gives the place of a member of _meta, nil for one that nobody reads.
+func (p *callParams) metaMember(name []byte) *codec.Span {
+	if len(name) > len(metaPrefix) && string(name[:len(metaPrefix)]) == metaPrefix {
+		switch string(name[len(metaPrefix):]) {
+		case "protocolVersion":
+			return &p.version
+		case "clientCapabilities":
+			return &p.capabilities
+		case "clientInfo":
+			return &p.info
+		case "logLevel":
+			return &p.logLevel
+		}
+		return nil
+	}
+	switch string(name) {
+	case MetaProgressToken:
+		return &p.token
+	case MetaTraceParent:
+		return &p.traceParent
+	case MetaTraceState:
+		return &p.traceState
+	case MetaCorrelation:
+		return &p.correlation
+	case MetaIdempotencyKey:
+		return &p.idempotency
+	}
+	return nil
+}
+
+// readImplementation walks the Implementation that begins at b[start], and returns
+// the index behind it and whether it has what it must: a name and a version.
+func readImplementation(b []byte, start int) (end int, named bool) {
+	var name, version bool
+	m := members{b, start + 1}
+	for key, value, ok := m.next(); ok; key, value, ok = m.next() {
+		switch string(key) {
+		case "name":
+			name = b[value.Off] == '"'
+		case "version":
+			version = b[value.Off] == '"'
+		}
+	}
+	return m.i + 1, name && version
 }

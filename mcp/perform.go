@@ -44,7 +44,7 @@ func performTool(ctx context.Context, handle ToolHandler, r *Request) Outcome {
 			if !bad.readable {
 				return Fail(failParams)
 			}
-			err = bad.err
+			err = bad
 		}
 		result = ToolFailure(err.Error())
 	}

@@ -40,6 +40,7 @@ var (
 	refusedWatch       = refusal(RefusedParams, codec.CodeInvalidParams, "Too many watched resources")
 	refusedParamHeader = refusal(RefusedParams, CodeHeaderMismatch, "Header mismatch")
 	refusedAgain       = refusal(RefusedPhase, codec.CodeInvalidRequest, "Already initialized")
+	refusedEarly       = refusal(RefusedPhase, codec.CodeInvalidRequest, "Not initialized")
 	refusedInBatch     = refusal(RefusedPhase, codec.CodeInvalidRequest, "Not allowed in a batch")
 )
 

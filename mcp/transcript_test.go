@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,7 +69,10 @@ type player struct {
 	state     *mcp.State
 	principal string
 	runs      map[mcp.InvocationID]*mcp.Invocation
+	token     string // the last requestState or cursor that was written: $STATE
 }
+
+var tokenPattern = regexp.MustCompile(`"(?:requestState|nextCursor)":"([^"]*)"`)
 
 func (p *player) reset(change ...func(*mcp.Description)) {
 	p.state = mcp.Init(newServer(p.t, change...), mcp.Options{})
@@ -103,7 +107,7 @@ func (p *player) play(line string) []string {
 	case "recv":
 		in = mcp.Received{
 			Exchange: mcp.ExchangeID(p.number(word())), Caller: mcp.Caller{Principal: p.principal},
-			Frame: []byte(strings.ReplaceAll(line, "$META", metaText)),
+			Frame: []byte(strings.NewReplacer("$META", metaText, "$STATE", p.token).Replace(line)),
 		}
 	case "perform": // runs the handler and tells what it came to
 		v := p.runs[p.invocation(line)]
@@ -156,6 +160,9 @@ func (p *player) describe(e *mcp.Effect) string {
 	case mcp.Write:
 		require.NotContains(p.t, string(e.Frame), "\n")
 		requireJSON(p.t, e.Frame)
+		if token := tokenPattern.FindSubmatch(e.Frame); token != nil {
+			p.token = string(token[1])
+		}
 		what := "write"
 		if e.Final {
 			what = "answer"

@@ -59,7 +59,8 @@ type argumentsError struct {
 	readable bool
 }
 
-func (e *argumentsError) Error() string { return "mcp: arguments: " + e.err.Error() }
+// Error is what the model reads.
+func (e *argumentsError) Error() string { return "Invalid arguments: " + e.err.Error() }
 func (e *argumentsError) Unwrap() error { return e.err }
 
 func inputSchema[In any](own json.RawMessage) (json.RawMessage, *arguments, error) {
