@@ -20,6 +20,7 @@ func (c *Connection) Close() {
 		c.step(mcp.ExchangeClosed{Exchange: id})
 	}
 	c.due.stop()
+	c.crew.close()
 	close(c.done)
 	c.unlock()
 	c.asks.fail(ErrStopped)

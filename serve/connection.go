@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/mcp"
@@ -29,6 +30,7 @@ type Connection struct {
 	fire   func() // c.expire, made once
 
 	mu        sync.Mutex // protects the fields below
+	now       time.Time  // of the frame that is stepped; zero otherwise
 	state     *mcp.State
 	effects   []mcp.Effect // scratch
 	exchanges map[mcp.ExchangeID]*exchange
@@ -48,10 +50,11 @@ type Connection struct {
 	limbo     int           // handlers that were signalled and have not returned
 	still     chan struct{} // closed when limbo comes to 0; nil when nobody waits
 
-	telling atomic.Bool   // somebody is in tell
-	live    atomic.Int32  // len(exchanges)
-	done    chan struct{} // closed by Close
-	onClose func()        // started by Close; nil for nothing
+	ends    atomic.Pointer[run] // handlers that came to their ends, the newest first
+	telling atomic.Bool         // somebody is in tell
+	live    atomic.Int32        // len(exchanges)
+	done    chan struct{}       // closed by Close
+	onClose func()              // started by Close; nil for nothing
 }
 
 // exchange is a request that is not answered, a batch, or a subscription.
@@ -99,7 +102,7 @@ func (s *Server) open(base context.Context, caller mcp.Caller, out outlet) (*Con
 		server: s, o: &s.o, out: out, base: context.WithoutCancel(base), caller: caller,
 		exchanges: make(map[mcp.ExchangeID]*exchange), done: make(chan struct{}),
 	}
-	c.crew = crew{limit: s.o.MaxHandlers, abandoned: s.o.MaxAbandoned, serve: c.serve}
+	c.crew = crew{limit: s.o.MaxHandlers, abandoned: s.o.MaxAbandoned, serve: c.serve, wake: make(chan struct{}, 1)}
 	c.tombs = tombstones{most: s.o.MaxTombstones, age: s.o.TombstoneAge}
 	c.changes.most = s.o.MaxEvents
 	c.fire = c.expire
@@ -204,6 +207,13 @@ func (c *Connection) keep(id mcp.ExchangeID) *exchange {
 
 // unlock ends a turn with the lock and does what was left for outside it.
 func (c *Connection) unlock() {
+	c.unlockOnly()
+	c.gather()
+}
+
+// unlockOnly is unlock that leaves the ends of handlers which came meanwhile to who
+// calls it.
+func (c *Connection) unlockOnly() {
 	l := c.later
 	c.later = later{}
 	told := len(c.told) > 0
@@ -215,6 +225,14 @@ func (c *Connection) unlock() {
 	if l.fail != nil {
 		c.out.fail(l.fail)
 	}
+}
+
+// clock is the time, read once for a frame. c.mu is held.
+func (c *Connection) clock() time.Time {
+	if c.entering != nil {
+		return c.now
+	}
+	return time.Now()
 }
 
 func (c *Connection) observed() bool { return c.o.Observer != nil }

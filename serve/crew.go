@@ -1,9 +1,13 @@
 package serve
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // crew runs handlers, each on a goroutine that does nothing else meanwhile. Its
-// goroutines live while there is work: an idle connection has none.
+// goroutines live while there is work; the last lingers for a second, since a new
+// one would have to grow its stack again for every burst.
 //
 // A burst of quick handlers must not cost a goroutine each, and a slow one must
 // not hold up those behind it. So at most one goroutine is on its way: put starts
@@ -16,14 +20,20 @@ type crew struct {
 	limit     int
 	abandoned int // may go on without counting
 	serve     func(*run)
+	wake      chan struct{} // of the one that lingers
 
-	mu      sync.Mutex // protects the fields below
-	first   *run       // what waits, in order, by run.next
-	last    *run
-	running int // goroutines that count
-	gone    int // goroutines that were abandoned and run on
-	coming  bool
+	mu        sync.Mutex // protects the fields below
+	first     *run       // what waits, in order, by run.next
+	last      *run
+	running   int // goroutines that count
+	gone      int // goroutines that were abandoned and run on
+	coming    bool
+	lingering bool
+	closed    bool // nobody lingers any more
 }
+
+// linger is how long the last goroutine waits for more.
+const linger = time.Second
 
 // put runs r as soon as a goroutine is free for it.
 func (c *crew) put(r *run) {
@@ -40,24 +50,75 @@ func (c *crew) put(r *run) {
 
 // callLocked keeps W1.
 func (c *crew) callLocked() {
-	if c.first != nil && !c.coming && c.running < c.limit {
-		c.coming = true
-		c.running++
-		go c.work()
+	if c.first == nil || c.coming || c.running >= c.limit {
+		return
 	}
+	c.coming = true
+	c.running++
+	if c.lingering {
+		c.lingering = false
+		c.wake <- struct{}{}
+		return
+	}
+	go c.work()
 }
 
 // take gives the next run; nil ends the goroutine.
 func (c *crew) take(arrived bool) *run {
+	for {
+		r, stay := c.tryTake(arrived)
+		if r != nil || !stay || !c.await() {
+			return r
+		}
+		arrived = true
+	}
+}
+
+// await lingers; false says that nothing came.
+func (c *crew) await() bool {
+	timer := time.NewTimer(linger)
+	defer timer.Stop()
+	select {
+	case <-c.wake:
+	case <-timer.C:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.lingering {
+			c.lingering = false
+			return false
+		}
+		<-c.wake // it was woken just now
+	}
+	return true
+}
+
+// close lets nobody linger.
+func (c *crew) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	if c.lingering { // it finds nothing, and goes
+		c.lingering = false
+		c.coming = true
+		c.running++
+		c.wake <- struct{}{}
+	}
+}
+
+// tryTake gives the next run if there is one. stay says that the goroutine is the
+// one to linger.
+func (c *crew) tryTake(arrived bool) (r *run, stay bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if arrived {
 		c.coming = false
 	}
-	r := c.first
+	r = c.first
 	if r == nil {
 		c.running--
-		return nil
+		stay = !c.lingering && !c.closed
+		c.lingering = c.lingering || stay
+		return nil, stay
 	}
 	c.first, r.next = r.next, nil
 	if c.first == nil {
@@ -65,7 +126,7 @@ func (c *crew) take(arrived bool) *run {
 	}
 	r.placed = true
 	c.callLocked()
-	return r
+	return r, false
 }
 
 func (c *crew) work() {

@@ -13,7 +13,7 @@ import (
 
 // start hands a handler to the crew. c.mu is held.
 func (c *Connection) start(e *mcp.Effect) {
-	now := time.Now()
+	now := c.clock()
 	if c.tombs.take(e.Invocation, now) {
 		return
 	}
@@ -59,53 +59,89 @@ func (c *Connection) serve(r *run) {
 		v := recover()
 		c.crashed(r, v, debug.Stack())
 	}()
-	finished := mcp.Perform(&r.ctx, r.inv, r)
+	r.came = mcp.Perform(&r.ctx, r.inv, r)
 	returned = true
-	c.finished(r, finished)
+	c.finished(r)
 }
 
 // begin reports whether r is still wanted.
 func (c *Connection) begin(r *run) bool {
+	if !c.observed() {
+		return r.phase.CompareAndSwap(waiting, working)
+	}
 	c.mu.Lock()
 	defer c.unlock()
-	if r.over {
+	if !r.phase.CompareAndSwap(waiting, working) {
 		return false
 	}
-	r.working = true
 	r.began = time.Now()
-	if c.observed() {
-		c.event(r.eventOf(InvocationStarted))
-	}
+	c.event(r.eventOf(InvocationStarted))
 	return true
 }
 
 // finished takes what a handler came to. It waits for room first, for as long as
-// anybody wants the answer.
-func (c *Connection) finished(r *run, f mcp.Finished) {
-	for {
-		c.mu.Lock()
+// anybody wants the answer. It does not wait for the lock: what it brings is taken
+// along by whoever has it.
+func (c *Connection) finished(r *run) {
+	for r.phase.Load() == working {
 		room, full := c.out.full(1)
-		if r.over || c.closed || !full {
+		if !full {
 			break
 		}
-		c.mu.Unlock()
 		select {
 		case <-room:
 		case <-r.ctx.Done():
 		case <-c.done:
 		}
 	}
-	defer c.unlock()
+	for {
+		r.fin = c.ends.Load()
+		if c.ends.CompareAndSwap(r.fin, r) {
+			break
+		}
+	}
+	c.gather()
+}
+
+// gather takes along the ends that were brought, unless somebody has the lock: who
+// does looks for more after letting go of it, and whoever brings one looks for the
+// lock after that. So none is left lying.
+func (c *Connection) gather() {
+	for c.ends.Load() != nil && c.mu.TryLock() {
+		c.takeEnds()
+		c.unlockOnly()
+	}
+}
+
+// takeEnds takes the ends that were brought, in order. c.mu is held.
+func (c *Connection) takeEnds() {
+	var first *run
+	for r := c.ends.Swap(nil); r != nil; {
+		next := r.fin
+		r.fin, first = first, r
+		r = next
+	}
+	for r := first; r != nil; {
+		next := r.fin
+		r.fin = nil
+		c.came(r)
+		r = next
+	}
+}
+
+// came tells the reducer what a handler came to. c.mu is held.
+func (c *Connection) came(r *run) {
 	if c.returned(r) {
 		return
 	}
 	if c.observed() {
 		e := r.eventOf(InvocationCompleted)
-		e.Status, e.Duration = f.Outcome.Status(), time.Since(r.began)
+		e.Status, e.Duration = r.came.Outcome.Status(), time.Since(r.began)
 		c.event(e)
 	}
 	c.settle(r)
-	c.step(f)
+	c.step(r.came)
+	r.came = mcp.Finished{}
 }
 
 // crashed takes a handler's panic, of which the peer learns nothing.
@@ -135,8 +171,7 @@ func (c *Connection) crashed(r *run, v any, stack []byte) {
 // returned notes that r's handler is no longer at work, and reports whether
 // nobody listens to it any more. c.mu is held.
 func (c *Connection) returned(r *run) bool {
-	r.working = false
-	if !r.over {
+	if r.phase.Load() != over {
 		return false
 	}
 	c.limbo--
@@ -147,24 +182,24 @@ func (c *Connection) returned(r *run) bool {
 	return true
 }
 
-// settle ends r once, whoever comes first. c.mu is held.
-func (c *Connection) settle(r *run) bool {
-	if r.over {
-		return false
+// settle ends r once, whoever comes first; it gives the phase in which r was. c.mu
+// is held.
+func (c *Connection) settle(r *run) uint32 {
+	was := r.phase.Swap(over)
+	if was == over {
+		return over
 	}
-	r.over = true
 	c.due.remove(r)
 	r.sink.Close()
 	r.reporter.End()
 	r.end(context.Canceled)
-	return true
+	return was
 }
 
 // signal ends r for everybody but its handler, which has its grace from now on.
 // c.mu is held.
 func (c *Connection) signal(r *run) {
-	working := r.working
-	if !c.settle(r) || !working {
+	if c.settle(r) != working {
 		return
 	}
 	c.limbo++
@@ -184,7 +219,7 @@ func (c *Connection) cancel(id mcp.InvocationID) {
 		return
 	}
 	for r := x.runs; r != nil; r = r.sibling {
-		if r.inv.ID() != id || r.over {
+		if r.inv.ID() != id || r.phase.Load() == over {
 			continue
 		}
 		if c.observed() {
@@ -247,7 +282,7 @@ func (c *Connection) progressed(r *run, report progress.Report) {
 func (c *Connection) logged(r *run, m mcp.LogMessage, ack func(error)) error {
 	c.mu.Lock()
 	defer c.unlock()
-	if r.over || !r.working {
+	if r.phase.Load() != working {
 		return ErrExchangeClosed
 	}
 	c.ack = ack

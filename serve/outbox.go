@@ -35,7 +35,6 @@ type outbox struct {
 	buf      []byte
 	frames   int
 	acks     []func(error)
-	writing  int           // bytes that are being written
 	wasFull  bool          // full said so since the last write
 	room     chan struct{} // closed by the next write; nil when nobody waits
 	sleeping bool
@@ -43,6 +42,8 @@ type outbox struct {
 	ending   bool  // nothing is added any more
 	wake     chan struct{}
 	over     chan struct{} // closed when the writer has ended
+
+	held atomic.Int64 // bytes in buf and being written
 
 	wakes, writes, written atomic.Uint64
 }
@@ -65,6 +66,7 @@ func (b *outbox) add(frame []byte, ack func(error)) error {
 	b.buf = append(b.buf, frame...)
 	b.buf = append(b.buf, '\n')
 	b.frames++
+	b.held.Add(int64(len(frame) + 1))
 	if ack != nil {
 		b.acks = append(b.acks, ack)
 	}
@@ -78,9 +80,12 @@ func (b *outbox) add(frame []byte, ack func(error)) error {
 // full reports whether times the limit is used up, and gives a channel that is
 // closed when that may have changed.
 func (b *outbox) full(times int) (<-chan struct{}, bool) {
+	if b.held.Load() < int64(times)*int64(b.limit) {
+		return nil, false
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.buf)+b.writing < times*b.limit || b.err != nil {
+	if b.held.Load() < int64(times)*int64(b.limit) || b.err != nil {
 		return nil, false
 	}
 	b.wasFull = true
@@ -128,7 +133,7 @@ func (b *outbox) run(to io.WriteCloser) error {
 			ack(err)
 		}
 		clear(toAck)
-		b.done(err)
+		b.done(len(buf), err)
 		if err != nil {
 			return err
 		}
@@ -161,7 +166,6 @@ func (b *outbox) take(spare []byte, acks []func(error)) (buf []byte, toAck []fun
 		default:
 			buf, toAck = b.buf, b.acks
 			b.buf, b.acks, b.frames = spare, acks, 0
-			b.writing = len(buf)
 			b.mu.Unlock()
 			return buf, toAck, true
 		}
@@ -192,9 +196,9 @@ func (b *outbox) write(to io.Writer, buf []byte, timer *time.Timer) error {
 }
 
 // done notes that a buffer was written, or that the stream has ended.
-func (b *outbox) done(err error) {
+func (b *outbox) done(n int, err error) {
 	b.mu.Lock()
-	b.writing = 0
+	b.held.Add(-int64(n))
 	var acks []func(error)
 	if err != nil {
 		b.err = err

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"time"
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/mcp"
@@ -32,10 +33,10 @@ func (c *Connection) receive(d *delivery) error {
 		return err
 	}
 	e := entry{exchange: d.exchange, ids: d.ids}
-	c.entering = &e
+	c.entering, c.now = &e, time.Now()
 	c.step(mcp.Received{
 		Exchange: d.exchange, Frame: d.frame, Envelope: d.envelope, Caller: d.caller,
-		Correlation: d.correlation, Headers: d.headers, At: c.server.millis(),
+		Correlation: d.correlation, Headers: d.headers, At: c.now.UnixMilli(),
 	})
 	if e.written && !e.closed {
 		c.keep(d.exchange) // a subscription

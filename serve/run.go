@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/correlator-go/correlator/codec"
@@ -17,8 +18,8 @@ import (
 //	         └── cancelled, timed out ──▶ over; a handler that works goes on for
 //	                                      its grace, and nobody listens
 //
-// R1: a run leaves waiting or working once, under the connection's lock, so the
-// reducer hears of exactly one end.
+// R1: a run becomes over once, under the connection's lock, so the reducer hears of
+// exactly one end. It becomes working under no lock, by whoever runs it.
 type run struct {
 	conn *Connection
 	inv  *mcp.Invocation
@@ -29,10 +30,12 @@ type run struct {
 	state    *progress.State
 	reporter *progress.Reporter
 
+	phase atomic.Uint32
+	began time.Time // when it became working, for an observer
+	came  mcp.Finished
+	fin   *run // the next that came to its end, in conn.ends
+
 	// Protected by conn.mu.
-	over        bool
-	working     bool
-	began       time.Time
 	until       time.Time // zero is for ever
 	prev, after *run      // in conn.due
 	sibling     *run      // the next of the exchange
@@ -40,6 +43,13 @@ type run struct {
 	next   *run
 	placed bool
 }
+
+// The phases of a run.
+const (
+	waiting uint32 = iota
+	working
+	over
+)
 
 // handlerContext shows a handler when its time is up.
 type handlerContext struct {

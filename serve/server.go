@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/correlator-go/correlator/mcp"
 )
@@ -201,9 +200,6 @@ func newSeed() mcp.Seed {
 	_, _ = rand.Read(b[:]) // never fails
 	return mcp.Seed{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
 }
-
-// millis is the time, as request states are judged by it.
-func (s *Server) millis() int64 { return time.Now().UnixMilli() }
 
 // emit shows an event to the observer, if there is one.
 func (s *Server) emit(e Event) {
