@@ -3,12 +3,13 @@ GO        ?= go
 FUZZTIME  ?= 5s
 COUNT     ?= 6
 BENCH     ?= .
-MODULES   := . tools interop
+PEERS_JSON ?= docs/peers.json
+MODULES   := . tools interop bench/peers
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/386
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check interop peers cover ci
+.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check bench-peers bench-peers-check bench-peers-chart interop peers cover ci
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -28,8 +29,8 @@ test: ## every module's tests, invariants checked
 test-plain: ## the root's tests as a user runs them
 	$(GO) test ./...
 
-test-portable: ## without sonic; and on 32 bits where the kernel runs them
-	$(GO) test -tags correlator_nosonic ./codec ./engine ./wheel ./conn ./fuzz
+test-portable: ## without sonic and assembly; and on 32 bits where the kernel runs them
+	$(GO) test -tags correlator_nosonic,correlator_portable ./codec ./internal/vector ./engine ./wheel ./conn ./fuzz
 	@if GOARCH=386 $(GO) test -run '^$$' ./wheel >/dev/null 2>&1; \
 	  then GOARCH=386 $(GO) test ./codec ./engine ./wheel ./conn ./fuzz; \
 	  else echo "386 binaries do not run here: vetting them only"; GOARCH=386 $(GO) vet ./...; fi
@@ -58,6 +59,15 @@ bench-once: ## every benchmark once, to see that it runs
 
 bench-check: ## every performance claim: demanded and measured, non-zero exit where one falls short
 	$(GO) run ./bench/check
+
+bench-peers: ## against every rival, ten minutes; FULL=1: every row, longer. Writes PEERS_JSON
+	$(GO) -C bench/peers run . run $(if $(filter 1,$(FULL)),-full) -json $(abspath $(PEERS_JSON))
+
+bench-peers-check: ## what must hold against the rivals, non-zero exit where it does not
+	$(GO) -C bench/peers run . check
+
+bench-peers-chart: ## draw docs/peers.svg from PEERS_JSON
+	$(GO) -C bench/peers run . chart -out $(CURDIR)/docs/peers.svg $(abspath $(PEERS_JSON))
 
 peers: ## install the real peers (needs Node) into .peers
 	./interop/peers.sh

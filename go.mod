@@ -8,8 +8,10 @@ require (
 	github.com/bytedance/sonic v1.15.5
 	github.com/google/jsonschema-go v0.4.3
 	github.com/puzpuzpuz/xsync/v3 v3.5.1
+	github.com/segmentio/asm v1.2.1
 	github.com/stretchr/testify v1.12.1
 	github.com/valyala/bytebufferpool v1.0.0
+	golang.org/x/sys v0.50.0
 	golang.org/x/term v0.48.0
 )
 
@@ -23,5 +25,4 @@ require (
 	github.com/valyala/histogram v1.2.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/arch v0.0.0-20210923205945-b76863e36670 // indirect
-	golang.org/x/sys v0.50.0 // indirect
 )

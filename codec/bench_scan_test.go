@@ -55,6 +55,7 @@ func unmarshalWith(unmarshal func([]byte, any) error) func([]byte) error {
 func benchmarkDecoders(b *testing.B, shapes []frameset.Shape, n int) {
 	decoders := append([]decoder{
 		{"scan", scanWith(ScanOptions{})},
+		{"portable", scanWith(ScanOptions{Portable: true})},
 		{"trust", scanWith(ScanOptions{TrustBody: true})},
 		{"encoding-json", unmarshalWith(json.Unmarshal)},
 	}, sonicDecoders()...)

@@ -1,44 +1,57 @@
 package codec
 
-// An engine is a way to walk the bytes of a frame. There is one in pure Go, for
-// every architecture; faster ones stand behind the same two functions, of which
-// all others of the scan are built:
+import "github.com/correlator-go/correlator/internal/vector"
+
+// An engine is a way to walk the bytes of a frame. They stand behind three
+// functions, of which all others of the scan are built:
 //
-//   - str, which validates a string, and
-//   - body, which validates a value inside params, result or error.
+//   - str, which validates a string,
+//   - body, which validates a value inside params, result or error, and
+//   - cross, which goes to the end of one that is trusted.
 //
-// S1: every engine accepts the same frames, reports the same code for the others
-// and finds the same spans. FuzzEngines compares each with the portable one.
+// S1: every engine accepts the same frames, reports the same code and offset for
+// the others and finds the same spans. FuzzEngines compares each with the portable
+// one. What a faster engine cannot settle at once, all that is wrong above all, it
+// leaves to the portable one, so that there is one place where verdicts are made.
 type engine uint8
 
 const (
-	portable engine = iota
-	engines         // how many this build has
+	portable engine = iota // pure Go, a byte or a word at a time
+	parallel               // blocks of 64 bytes: strings by vectors, bodies by masks
+	engines
 )
 
-// fastest is the engine that Scan takes for a frame of n bytes.
-func fastest(n int) engine { return portable }
-
-// body validates a value inside params, result or error by the engine in use.
-// Under TrustBody only its structure is looked at.
-func (s *scanner) body(b []byte, i, depth int) (int, problem) {
-	if s.trust {
-		s.trusting = true
-		i, p := s.skip(b, i, depth)
-		s.trusting = false
-		return i, p
+// fastest is the engine that Scan takes. The parallel one exists everywhere, but is
+// fast only on processors for which package vector has assembly.
+func (o *ScanOptions) fastest() engine {
+	if vector.Available() && !o.Portable {
+		return parallel
 	}
-	return s.skip(b, i, depth)
+	return portable
 }
 
-// text is the string of a body: validated, or under TrustBody only crossed, to
-// the first quote that is not escaped.
-func (s *scanner) text(b []byte, i int) (int, problem) {
-	if !s.trusting {
-		return s.str(b, i)
+// ScanEngine names what [Scan] works with here: "avx2", or "portable" on other
+// processors and under the build tag correlator_portable. ScanOptions.Portable
+// chooses the latter for one call.
+func ScanEngine() string {
+	if vector.Available() {
+		return "avx2"
 	}
-	if end := stringEnd(b, i); end >= 0 {
-		return end, fine
+	return "portable"
+}
+
+// parallelBody is how much must be left of a frame, in bytes, for masks to be worth
+// their making.
+const parallelBody = 2 << 10
+
+// body validates a value inside params, result or error by the engine in use.
+// Under TrustBody it only looks for where the value ends.
+func (s *scanner) body(b []byte, i, depth int) (int, problem) {
+	if s.trust {
+		return s.trusted(b, i, depth)
 	}
-	return len(b), errTruncated
+	if s.engine == parallel && len(b)-i >= parallelBody && b[i]|0x20 == '{' && !s.lone {
+		return s.masked(b, i, depth)
+	}
+	return s.skip(b, i, depth)
 }

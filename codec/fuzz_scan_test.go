@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,43 +58,60 @@ func FuzzCompact(f *testing.F) {
 	})
 }
 
-// checkEngines holds every engine to the portable one, and TrustBody to the same
-// spans wherever the frame is good.
-func checkEngines(t *testing.T, frame []byte, p Profile) {
+// checkEngines holds every engine to the portable one, trusting or not, in verdict,
+// offset and all that is found; and TrustBody to the same message wherever the frame
+// is good.
+func checkEngines(t *testing.T, frame []byte, o ScanOptions) {
 	t.Helper()
-	o := ScanOptions{Profile: p}
-	var want Envelope
-	wantErr := scan(frame, &want, o, portable)
-	for by := range engines {
-		var got Envelope
-		err := scan(frame, &got, o, by)
-		require.Equal(t, want, got, "engine %d: %q", by, frame)
-		require.Equal(t, wantErr, err, "engine %d: %q", by, frame)
-
-		o.TrustBody = true
-		err = scan(frame, &got, o, by)
-		if wantErr == nil {
-			require.NoError(t, err, "engine %d, trusting: %q", by, frame)
-			require.Equal(t, want, got, "engine %d, trusting: %q", by, frame)
+	strict, strictErr := Envelope{}, error(nil)
+	for _, o.TrustBody = range []bool{false, true} {
+		var want Envelope
+		wantErr := scan(frame, &want, o, portable)
+		for by := range engines {
+			var got Envelope
+			err := scan(frame, &got, o, by)
+			if err != wantErr || got != want { // require is slow, and this runs very often
+				require.Equal(t, want, got, "engine %d, %+v: %q", by, o, frame)
+				require.Equal(t, wantErr, err, "engine %d, %+v: %q", by, o, frame)
+			}
 		}
-		o.TrustBody = false
+		if !o.TrustBody {
+			strict, strictErr = want, wantErr
+		} else if strictErr == nil {
+			require.NoError(t, wantErr, "trusting: %q", frame)
+			require.Equal(t, strict, want, "trusting: %q", frame)
+		}
 	}
 }
 
 func TestEnginesAgree(t *testing.T) {
 	for _, c := range jsonTexts {
-		checkEngines(t, []byte(`{"jsonrpc":"2.0","id":1,"result":`+c.text+`}`), MCP)
+		checkEngines(t, []byte(`{"jsonrpc":"2.0","id":1,"result":`+c.text+`}`), ScanOptions{})
 	}
 	for _, c := range envelopes {
-		checkEngines(t, []byte(c.frame), MCP)
+		checkEngines(t, []byte(c.frame), ScanOptions{})
 	}
 }
 
 func FuzzEngines(f *testing.F) {
 	seedTexts(f)
+	for _, s := range []frameset.Shape{frameset.Text, frameset.Nested} {
+		for _, frame := range frameset.Make(s, 1, 3) {
+			f.Add(frame)
+		}
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		checkEngines(t, text, MCP)
-		checkEngines(t, []byte(`{"jsonrpc":"2.0","id":1,"result":`+string(text)+`}`), MCP)
-		checkEngines(t, []byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":`+string(text)+`}}`), LSP)
+		checkEngines(t, text, ScanOptions{})
+		checkBodies(t, text)
 	})
+}
+
+// checkBodies holds the engines to each other with text as a body, in frames so long
+// that every engine takes its own way.
+func checkBodies(t *testing.T, text []byte) {
+	t.Helper()
+	padding := strings.Repeat(" ", parallelBody)
+	checkEngines(t, []byte(`{"jsonrpc":"2.0","id":1,"result":`+string(text)+`}`+padding), ScanOptions{})
+	checkEngines(t, []byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":[`+string(text)+`]}`+padding), ScanOptions{Profile: LSP, MaxDepth: 6})
+	checkEngines(t, []byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":{"b":`+string(text)+`}}}`+padding), ScanOptions{RefuseLoneSurrogates: len(text)&1 == 0})
 }

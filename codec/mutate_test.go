@@ -50,6 +50,7 @@ func TestMutatedFrames(t *testing.T) {
 	texts = append(texts, frameset.Make(frameset.Response, 1, 20)...)
 	texts = append(texts, frameset.Make(frameset.Request, 1, 20)...)
 	texts = append(texts, frameset.Make(frameset.Text, 1, 5)...)
+	texts = append(texts, frameset.Make(frameset.Nested, 1, 2)...)
 	const seed = 1
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -58,7 +59,8 @@ func TestMutatedFrames(t *testing.T) {
 			mutant := mutate(r, text)
 			checkAcceptSet(t, mutant)
 			checkAgainstReference(t, mutant, ScanOptions{Profile: Profile(r.IntN(3))})
-			checkEngines(t, mutant, MCP)
+			checkEngines(t, mutant, ScanOptions{})
+			checkBodies(t, mutant)
 		}
 	}
 }

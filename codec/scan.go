@@ -18,11 +18,18 @@ type ScanOptions struct {
 	// RefuseLoneSurrogates refuses strings that escape half of a surrogate pair
 	// ("\ud800"), which RFC 8259 allows but no UTF-8 text can carry.
 	RefuseLoneSurrogates bool
-	// TrustBody is for peers that are our own children: strings inside params,
-	// result and error are crossed, not validated, so that escapes, UTF-8 and
-	// control characters in them are as the peer wrote them. All else, structure,
-	// envelope and the members that are read, is checked the same.
+	// TrustBody is for peers that are our own children: what stands inside params,
+	// result and error is crossed, not validated. Brackets and quotes are followed
+	// to where a value ends; whether it is JSON and UTF-8 is for the peer to know.
+	// The envelope, params and result as far as their members are looked through,
+	// the members that are read, MaxDepth and raw newlines in strings are checked
+	// the same. A frame that is accepted without TrustBody is accepted with it, and
+	// its message is the same.
 	TrustBody bool
+	// Portable makes Scan work in pure Go on processors for which there is a faster
+	// way, see [ScanEngine]. The outcome is the same. The build tag
+	// correlator_portable does so for all.
+	Portable bool
 }
 
 // DefaultMaxDepth is the depth that ScanOptions.MaxDepth = 0 stands for.
@@ -43,7 +50,7 @@ const DefaultMaxDepth = 512
 // that may be sent back; the other fields are what had been seen by then, good
 // for a log line and nothing else.
 func Scan(frame []byte, e *Envelope, o ScanOptions) error {
-	return scan(frame, e, o, fastest(len(frame)))
+	return scan(frame, e, o, o.fastest())
 }
 
 // scan is Scan by a certain engine.
@@ -87,7 +94,6 @@ type scanner struct {
 	engine   engine
 	lone     bool
 	trust    bool
-	trusting bool // trust, while inside a body
 	deep     bitstack
 }
 

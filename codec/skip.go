@@ -31,7 +31,7 @@ value:
 				goto after
 			}
 		}
-		if i, p = s.text(b, i); p.bad() {
+		if i, p = s.str(b, i); p.bad() {
 			return i, p
 		}
 		goto after
@@ -112,7 +112,7 @@ name:
 			goto colon
 		}
 	}
-	if i, p = s.text(b, i); p.bad() {
+	if i, p = s.str(b, i); p.bad() {
 		return i, p
 	}
 colon:

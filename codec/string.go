@@ -35,7 +35,11 @@ func (s *scanner) str(b []byte, i int) (int, problem) {
 				i += firstMark(m)
 				goto special
 			}
-			if i += 8; run == longRun {
+			i += 8
+			switch {
+			case run == shortRun && s.engine == parallel:
+				return s.longStr(b, i, found)
+			case run == longRun:
 				i = plainRun(b, i)
 			}
 		}
@@ -52,7 +56,7 @@ func (s *scanner) str(b []byte, i int) (int, problem) {
 			return i + 1, found
 		case c == '\\':
 			found = escaped
-			if i+1 < len(b) && isSimpleEscape(b[i+1]) {
+			if s.engine == portable && i+1 < len(b) && isSimpleEscape(b[i+1]) {
 				i += 2
 				continue
 			}
@@ -64,6 +68,9 @@ func (s *scanner) str(b []byte, i int) (int, problem) {
 		}
 		if p != fine {
 			return i, p
+		}
+		if s.engine == parallel {
+			return s.longStr(b, i, found)
 		}
 	}
 }

@@ -175,8 +175,14 @@ func (s *scanner) key(b []byte, i int) (start, end int, p problem) {
 	if b[i] != '"' {
 		return i, i, errKey
 	}
-	end, p = s.str(b, i+1)
-	return i + 1, end, p
+	i++
+	if fits(b, i) {
+		if n := firstMark(specials(load64(b, i))); n < 8 && b[i+n] == '"' {
+			return i, i + n + 1, fine
+		}
+	}
+	end, p = s.str(b, i)
+	return i, end, p
 }
 
 // colon demands a colon at b[i], after optional whitespace, and returns the

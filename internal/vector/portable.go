@@ -1,0 +1,108 @@
+package vector
+
+import "math/bits"
+
+// The plain twins, byte by byte.
+
+const simple = `"/\bfnrt`
+
+func isSimple(c byte) bool {
+	for i := range len(simple) {
+		if simple[i] == c {
+			return true
+		}
+	}
+	return false
+}
+
+func textPortable(b []byte, wide bool) (at int, escapes bool) {
+	end := len(b) &^ (Block - 1)
+	for at < end {
+		switch c := b[at]; {
+		case c == '\\':
+			escapes = true
+			if at+1 == end || !isSimple(b[at+1]) {
+				return at, escapes
+			}
+			at += 2
+		case c == '"', c < ' ', c >= 0x80 && !wide:
+			return at, escapes
+		default:
+			at++
+		}
+	}
+	return at, escapes
+}
+
+func classifyPortable(b *[Block]byte, s *State, m *Masks) {
+	*m = Masks{}
+	for i, c := range b {
+		bit := uint64(1) << i
+		mark := func(is bool, of int) {
+			if is {
+				m[of] |= bit
+			}
+		}
+		mark(c == '{' || c == '[', Opens)
+		mark(c == '}' || c == ']', Closes)
+		mark(c&0x20 != 0, Curly)
+		mark(c == ',', Commas)
+		mark(c == ':', Colons)
+		mark(c == ' ' || c == '\t' || c == '\n' || c == '\r', Spaces)
+		mark(c-'0' <= 9, Digits)
+		mark(c == '-', Minuses)
+		mark(c == '.', Dots)
+		mark(c == '0', Zeros)
+		mark(c < ' ', Controls)
+		mark(c >= 0x80, Wides)
+		escaped := s.escaped != 0
+		s.escaped = 0
+		mark(escaped && !isSimple(c), Escapes)
+		if c == '\\' && !escaped {
+			s.escaped = 1
+		}
+		if c == '"' && !escaped {
+			m[Quotes] |= bit
+			s.inside = ^s.inside
+		}
+		m[Inside] |= s.inside & bit
+	}
+}
+
+func crossPortable(b []byte, deepest int, s *crossState) int {
+	for i := 0; i < len(b); i += Block {
+		var m Masks
+		classifyPortable((*[Block]byte)(b[i:]), &s.State, &m)
+		for t := (m[Opens] | m[Closes]) &^ m[Inside]; t != 0; t &= t - 1 {
+			if m[Opens]>>bits.TrailingZeros64(t)&1 != 0 {
+				if s.depth++; s.depth > deepest {
+					return crossLook
+				}
+				continue
+			}
+			if s.depth--; s.depth == 0 {
+				before := t&-t - 1
+				return s.lines(b[i:], &m, before, i+bits.TrailingZeros64(t)+1)
+			}
+		}
+		if at := s.lines(b[i:], &m, ^uint64(0), crossOpen); at == crossLook {
+			return at
+		}
+	}
+	return crossOpen
+}
+
+// lines looks for newlines among the bytes that are marked.
+func (s *crossState) lines(b []byte, m *Masks, marked uint64, at int) int {
+	for t := m[Controls] & marked; t != 0; t &= t - 1 {
+		i := bits.TrailingZeros64(t)
+		if b[i] != '\n' && b[i] != '\r' {
+			continue
+		}
+		if m[Inside]>>i&1 != 0 {
+			return crossLook
+		}
+		s.newlines = 1
+	}
+	return at
+}

@@ -1,0 +1,117 @@
+package vector
+
+// Block is the length of a block in bytes.
+const Block = 64
+
+// most is how many bytes one call into assembly takes: at 10 bytes a nanosecond,
+// some 25 µs.
+const most = 256 << 10
+
+// Masks says of each byte of a block what it is: bit n of each word stands for the
+// byte n. The indexes below name the words.
+type Masks [16]uint64
+
+// The words of Masks. Brackets, commas and the like are marked in strings too:
+// Inside tells which those are.
+const (
+	Quotes   = iota // quotes that open or close a string, not escaped ones
+	Inside          // from an opening quote to before the closing one
+	Opens           // { and [
+	Closes          // } and ]
+	Curly           // of those two, braces; anything elsewhere
+	Commas          //
+	Colons          //
+	Spaces          // space, tab, newline, carriage return
+	Digits          //
+	Minuses         //
+	Dots            //
+	Zeros           // the digit 0
+	Controls        // below 0x20
+	Wides           // beyond ASCII
+	Escapes         // bytes that a backslash escapes, but for the simple ones: u, and what may not be escaped
+)
+
+// State is what of one block concerns the next: zero for text that begins outside
+// of a string.
+type State struct {
+	inside  uint64 // all ones in a string
+	escaped uint64 // 1 if the first byte is escaped
+}
+
+// Classify writes to out the masks of as many blocks as it is long, b holding them.
+func Classify(b []byte, s *State, out []Masks) {
+	_ = b[:len(out)*Block]
+	if Available() {
+		classifyBlocks(b, s, out)
+		return
+	}
+	for i := range out {
+		classifyPortable((*[Block]byte)(b[i*Block:]), s, &out[i])
+	}
+}
+
+// Text crosses the text of a string at the beginning of b. It returns the index of
+// the first byte that wants a closer look: a quote, a control character, a byte
+// beyond ASCII unless wide is set, or the backslash of an escape that is not of
+// two characters. Where fewer than 64 bytes are left it stops anyway, at any byte.
+// escapes reports whether simple escapes were crossed.
+func Text(b []byte, wide bool) (at int, escapes bool) {
+	for len(b)-at >= Block {
+		n, saw := 0, false
+		part := b[at:min(len(b), at+most)]
+		if Available() {
+			n, saw = textBlocks(part, wide)
+		} else {
+			n, saw = textPortable(part, wide)
+		}
+		at, escapes = at+n, escapes || saw
+		if n < len(part)-Block || len(part) < most {
+			break
+		}
+	}
+	return at, escapes
+}
+
+// Cross goes from the beginning of b, inside of one object or array, to behind the
+// bracket that closes it. It follows quotes and brackets, without telling { from [,
+// and looks at nothing else; newline reports whether a newline or carriage return
+// stands between the strings. ok is false where it cannot tell: b ends before, the
+// nesting may be more than deepest, or a string holds a raw newline.
+func Cross(b []byte, deepest int) (end int, newline, ok bool) {
+	s := crossState{depth: 1}
+	for len(b)-end >= Block {
+		blocks := min(len(b)-end, most) / Block
+		at := crossBlocks(b[end:], blocks, deepest, &s)
+		if at >= 0 {
+			return end + at, s.newlines != 0, true
+		}
+		if at != crossOpen {
+			return 0, false, false
+		}
+		end += blocks * Block
+	}
+	var rest [Block]byte
+	copy(rest[:], b[end:])
+	at := crossBlocks(rest[:], 1, deepest, &s)
+	return end + at, s.newlines != 0, at >= 0
+}
+
+// crossState is what of one call of crossBlocks concerns the next.
+type crossState struct {
+	State
+	depth    int
+	newlines uint64 // not 0: some stand between strings
+}
+
+const (
+	crossOpen = -1 // no end in the blocks
+	crossLook = -2 // it cannot tell
+)
+
+func crossBlocks(b []byte, blocks, deepest int, s *crossState) int {
+	_ = b[:blocks*Block]
+	if Available() {
+		return crossFast(b, blocks, deepest, s)
+	}
+	return crossPortable(b[:blocks*Block], deepest, s)
+}

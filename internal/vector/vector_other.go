@@ -1,0 +1,13 @@
+//go:build !amd64 || correlator_portable
+
+package vector
+
+// Available reports whether the processor has what the assembly needs: here not.
+func Available() bool { return false }
+
+func classifyBlocks([]byte, *State, []Masks)                { panic("vector: no assembly") }
+func textBlocks([]byte, bool) (int, bool)                   { panic("vector: no assembly") }
+func crossFast(b []byte, n, deepest int, s *crossState) int { panic("vector: no assembly") }
+
+// ValidUTF8 reports whether b is UTF-8.
+func ValidUTF8(b []byte) bool { return validUTF8(b) }

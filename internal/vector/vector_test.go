@@ -1,0 +1,208 @@
+package vector
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// texts calls f with random texts of every length up to 4 blocks and a bit, each
+// beginning at every place within a block, with other bytes before and behind it.
+func texts(t *testing.T, f func(b []byte)) {
+	const seed = 1
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 2))
+	alphabets := []string{
+		"abcdefgh ", `ab"\n `, "\\\"", `{}[],: "\`, "09-.e+E,", "\\\"/bfnrtuqx ", "aé中😀\"\\", "\x00\x1f\x20\x7f\x80\xff\n\r\t ",
+		"{\"a\":[1,-2.5,true,null,\"x\\n\"]}\n", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"", strings.Repeat("y", 200) + "\\n",
+	}
+	room := make([]byte, 5*Block+300)
+	for n := range 4*Block + 20 {
+		for offset := range Block {
+			alphabet := alphabets[(n+offset)%len(alphabets)]
+			for i := range room {
+				room[i] = alphabet[r.IntN(len(alphabet))]
+			}
+			f(room[offset : offset+n : offset+n])
+		}
+	}
+}
+
+func TestTwinsOfText(t *testing.T) {
+	if !Available() {
+		t.Log("no assembly here: the twin is checked against itself")
+	}
+	texts(t, func(b []byte) {
+		for _, wide := range []bool{false, true} {
+			wantAt, wantEscapes := 0, false
+			if len(b) >= Block {
+				wantAt, wantEscapes = textPortable(b, wide)
+			}
+			at, escapes := Text(b, wide)
+			require.Equal(t, wantAt, at, "%q", b)
+			require.Equal(t, wantEscapes, escapes, "%q", b)
+		}
+	})
+}
+
+func TestTextStopsAtEveryByteThatNeedsIt(t *testing.T) {
+	for c := range 256 {
+		for at := range 2 * Block {
+			for _, before := range []string{"x", `\n`} {
+				b := []byte(strings.Repeat(before, 4*Block)[:3*Block])
+				if at += at & (len(before) - 1); at >= 2*Block {
+					break
+				}
+				b[at] = byte(c)
+				special := c < ' ' || c == '"' || c >= 0x80
+				if c == '\\' { // it escapes an x, or a backslash
+					special = before == "x"
+				}
+				for _, wide := range []bool{false, true} {
+					want := 3 * Block
+					if special && !(wide && c >= 0x80) {
+						want = at
+					}
+					if c == '\\' && !special {
+						b[at+1], b[at+2] = 'n', 'n'
+					}
+					got, _ := Text(b, wide)
+					require.Equal(t, want, got, "%q", b)
+				}
+			}
+		}
+	}
+}
+
+func TestTwinsOfClassify(t *testing.T) {
+	texts(t, func(b []byte) {
+		blocks := len(b) / Block
+		for _, begin := range []State{{}, {inside: ^uint64(0)}, {inside: ^uint64(0), escaped: 1}} {
+			got, want := make([]Masks, blocks), make([]Masks, blocks)
+			s := begin
+			Classify(b, &s, got)
+			twin := begin
+			for i := range want {
+				classifyPortable((*[Block]byte)(b[i*Block:]), &twin, &want[i])
+			}
+			for i := range want {
+				got[i][Curly] &= got[i][Opens] | got[i][Closes] // anything elsewhere
+				want[i][Curly] &= want[i][Opens] | want[i][Closes]
+			}
+			require.Equal(t, want, got, "%q", b)
+			require.Equal(t, twin, s)
+		}
+	})
+}
+
+func TestTwinsOfCross(t *testing.T) {
+	texts(t, func(b []byte) {
+		for _, deepest := range []int{3, 1000} {
+			end, newline, ok := Cross(b, deepest)
+			wantEnd, wantNewline, wantOK := crossSlowly(b, deepest)
+			if !wantOK {
+				// It may look further than to the end, in the same block.
+				require.False(t, ok, "%q", b)
+				continue
+			}
+			if ok {
+				require.Equal(t, wantEnd, end, "%q", b)
+				require.Equal(t, wantNewline, newline, "%q", b)
+			}
+		}
+	})
+}
+
+// crossSlowly is Cross byte by byte, exact in what it refuses.
+func crossSlowly(b []byte, deepest int) (end int, newline, ok bool) {
+	depth, inside := 1, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '\\':
+			if i+1 < len(b) && (b[i+1] == '\\' || b[i+1] == '"') {
+				i++
+			}
+		case c == '"':
+			inside = !inside
+		case c == '\n' || c == '\r':
+			if inside {
+				return 0, false, false
+			}
+			newline = true
+		case inside:
+		case c == '{' || c == '[':
+			if depth++; depth > deepest {
+				return 0, false, false
+			}
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				return i + 1, newline, true
+			}
+		}
+	}
+	return 0, false, false
+}
+
+func TestCrossFindsTheEnd(t *testing.T) {
+	for n := range 4 * Block {
+		for offset := range Block {
+			inner := strings.Repeat(`{"a]":[1,"}"]},`, 20)[:n]
+			b := []byte(strings.Repeat(" ", offset) + strings.Repeat("x", n) + "]" + inner)
+			end, newline, ok := Cross(b[offset:], 100)
+			require.True(t, ok)
+			require.False(t, newline)
+			require.Equal(t, n+1, end)
+		}
+	}
+	_, newline, ok := Cross([]byte("\n]\n"), 1)
+	require.True(t, ok && newline)
+	_, newline, ok = Cross([]byte("]\n"), 1)
+	require.True(t, ok)
+	require.False(t, newline, "behind the end")
+	_, _, ok = Cross([]byte("\"\n\"]"), 1)
+	require.False(t, ok)
+	_, _, ok = Cross(nil, 1)
+	require.False(t, ok)
+	large := make([]byte, 3*most+5) // several calls
+	for i := range large {
+		large[i] = "[]"[i&1]
+	}
+	large[len(large)-1] = ']'
+	_, _, ok = Cross(large, 1)
+	require.False(t, ok, "deeper")
+	end, _, ok := Cross(large, 1000)
+	require.True(t, ok)
+	require.Len(t, large, end)
+}
+
+func TestTextIsLong(t *testing.T) {
+	b := []byte(strings.Repeat(`x\n`, most) + `"`)
+	at, escapes := Text(b, false)
+	require.GreaterOrEqual(t, at, len(b)-Block)
+	require.True(t, escapes)
+	b[2*most+1] = '"'
+	at, _ = Text(b, false)
+	require.Equal(t, 2*most+1, at)
+}
+
+func TestValidUTF8(t *testing.T) {
+	texts(t, func(b []byte) { require.Equal(t, utf8.Valid(b), ValidUTF8(b), "%q", b) })
+	for offset := range 5 {
+		b := []byte(strings.Repeat("a", offset) + strings.Repeat("中😀é", most/4))
+		require.True(t, ValidUTF8(b))
+		for _, at := range []int{offset, most - 1, most, most + 1, len(b) - 1} {
+			was := b[at]
+			b[at] = 0xff
+			require.False(t, ValidUTF8(b))
+			b[at] = was
+		}
+		require.False(t, ValidUTF8(b[:len(b)-1]))
+		for cut := most - 4; cut < most+4; cut++ {
+			require.Equal(t, utf8.Valid(b[:cut]), ValidUTF8(b[:cut]))
+		}
+	}
+	require.False(t, ValidUTF8([]byte(strings.Repeat("\x80", 2*most))))
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// cross writes the function that goes to the end of an object or array without
+// looking at what is in it.
+func cross() {
+	TEXT("crossAVX2", NOSPLIT, "func(p *byte, blocks, most int, state *uint64) (at int)")
+	Doc("crossAVX2 goes from p, inside of an object or array, to behind the bracket that",
+		"closes it. at is the index behind it; -1 if it is not in the blocks; -2 if the",
+		"nesting may be deeper than most, or a string holds a newline. state is a CrossState.")
+	Pragma("noescape")
+	p := Load(Param("p"), GP64())
+	blocks := Load(Param("blocks"), GP64())
+	most := Load(Param("most"), GP64())
+	state := Load(Param("state"), GP64())
+	within, carry, depth, lines, at := GP64(), GP64(), GP64(), GP64(), GP64()
+	MOVQ(Mem{Base: state}, within)
+	MOVQ(Mem{Base: state, Disp: 8}, carry)
+	MOVQ(Mem{Base: state, Disp: 16}, depth)
+	MOVQ(Mem{Base: state, Disp: 24}, lines)
+	XORQ(at, at)
+
+	Label("loop")
+	TESTQ(blocks, blocks)
+	JZ(LabelRef("open"))
+	b := load(Mem{Base: p, Index: at, Scale: 1})
+	quote := b.is('"').mask()
+	slashes := b.is('\\').mask()
+	either := GP64()
+	MOVQ(slashes, either)
+	ORQ(carry, either)
+	JZ(LabelRef("strings"))
+	escaped := escapedBy(slashes, carry)
+	NOTQ(escaped)
+	ANDQ(escaped, quote)
+	Label("strings")
+	str := insideOf(quote, within)
+	newline := b.listed(byLowHalf("newlines", '\n', '\r')).mask()
+	inString := GP64()
+	MOVQ(newline, inString)
+	ANDQ(str, inString)
+	JNZ(LabelRef("look"))
+	lower := b.each(func(half, to VecVirtual) { VPOR(filled(0x20), half, to) })
+	open := lower.is('{').mask()
+	shut := lower.is('}').mask()
+	NOTQ(str)
+	ANDQ(str, open)
+	ANDQ(str, shut)
+	up, down := GP64(), GP64()
+	POPCNTQ(open, up)
+	POPCNTQ(shut, down)
+	ADDQ(depth, up) // as deep as it may be in this block
+	CMPQ(up, most)
+	JG(LabelRef("look"))
+	CMPQ(down, depth)
+	JGE(LabelRef("maybe")) // as shallow as it may be
+	SUBQ(down, up)
+	MOVQ(up, depth)
+	Label("next")
+	ORQ(newline, lines)
+	ADDQ(Imm(64), at)
+	DECQ(blocks)
+	JMP(LabelRef("loop"))
+
+	Label("maybe") // walk over the brackets of the block
+	bracket, bit := GP64(), GP64()
+	MOVQ(open, bracket)
+	ORQ(shut, bracket)
+	Label("bracket")
+	TESTQ(bracket, bracket)
+	JZ(LabelRef("next"))
+	BLSIQ(bracket, bit)
+	BLSRQ(bracket, bracket)
+	TESTQ(open, bit)
+	JNZ(LabelRef("deeper"))
+	DECQ(depth)
+	JNZ(LabelRef("bracket"))
+	last := GP64()
+	TZCNTQ(bit, last)
+	LEAQ(Mem{Base: at, Index: last, Scale: 1, Disp: 1}, at)
+	DECQ(bit) // what stands behind the end is not ours
+	ANDQ(bit, newline)
+	ORQ(newline, lines)
+	JMP(LabelRef("done"))
+	Label("deeper")
+	INCQ(depth)
+	JMP(LabelRef("bracket"))
+
+	Label("look")
+	MOVQ(I64(-2), at)
+	JMP(LabelRef("done"))
+	Label("open")
+	MOVQ(I64(-1), at)
+	Label("done")
+	MOVQ(within, Mem{Base: state})
+	MOVQ(carry, Mem{Base: state, Disp: 8})
+	MOVQ(depth, Mem{Base: state, Disp: 16})
+	MOVQ(lines, Mem{Base: state, Disp: 24})
+	Store(at, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
