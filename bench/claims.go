@@ -8,7 +8,7 @@ import (
 func Claims() []claim.Claim {
 	var all []claim.Claim
 	for _, area := range [][]claim.Claim{
-		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), codecClaims(), connClaims(),
+		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), codecClaims(), connClaims(), loadClaims(),
 	} {
 		all = append(all, area...)
 	}
@@ -37,5 +37,6 @@ func Roles() map[string]claim.Role {
 		"stop":     stopRole,
 		"echo":     echoRole,
 		"conn":     connRole,
+		"load":     loadRole,
 	}
 }

@@ -56,7 +56,9 @@ var allowed = []struct {
 	}},
 	{"bench/claim", nil},
 	{"bench/rival", []string{"wheel"}},
-	{"bench", []string{"bench/claim", "bench/rival", "codec", "conn", "engine", "internal/chunk", "internal/echo", "internal/frameset"}},
+	{"bench", []string{
+		"bench/claim", "bench/rival", "codec", "conn", "engine", "internal/chunk", "internal/echo", "internal/frameset", "internal/load/drive", "internal/load/plan",
+	}},
 	{"bench/check", []string{"bench", "bench/claim"}},
 	{".", nil},
 	{"fuzz", nil},

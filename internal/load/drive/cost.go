@@ -54,7 +54,7 @@ func (s *state) read() *meter {
 	m := &meter{at: s.now(), settled: s.settled.Load(), conn: s.links.stats()}
 	m.own = s.clock.own(m.at)
 	runtime.ReadMemStats(&m.memory)
-	m.cpu, m.known = cpuTime()
+	m.cpu, m.known = CPUTime()
 	return m
 }
 

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// cpuTime is the user and system time of this process so far.
-func cpuTime() (time.Duration, bool) {
+// CPUTime is the user and system time of this process so far, and whether this
+// system tells it.
+func CPUTime() (time.Duration, bool) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0, false

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// cpuTime is the user and kernel time of this process so far.
-func cpuTime() (time.Duration, bool) {
+// CPUTime is the user and kernel time of this process so far, and whether this
+// system tells it.
+func CPUTime() (time.Duration, bool) {
 	self, err := syscall.GetCurrentProcess()
 	if err != nil {
 		return 0, false

@@ -22,6 +22,11 @@ type pump struct {
 	out   int // slots of the connections'
 	kept  int // slots of the pump's that a connection had no room for
 
+	// chained is true while callbacks of a closed loop make the next call
+	// themselves: see again. ctx is the run's.
+	chained atomic.Bool
+	ctx     context.Context
+
 	// head is the settled slots not yet taken, as a linked list of index+1; 0
 	// ends it. Pushed by settle, taken whole by collect, so that no slot can
 	// come back between a load and a swap.
@@ -34,41 +39,50 @@ type pump struct {
 	fullUntil time.Duration // the last time at which there was no room for another call
 	resumed   time.Duration // the end of the last pause
 	samples   []tally.Sample
+	// requests is what is handed to a connection in one go: short enough to stay in
+	// the nearest cache while it is written and read.
+	requests []conn.Request
+	warm     [handOver]bool // of the same
 }
+
+// handOver is how many requests are handed to a connection in one go.
+const handOver = 128
 
 // slot is one call in flight.
 type slot struct {
 	tally.Sample
+	number uint64 // of the request
 	link   uint32 // of the list at pump.head
 	held   bool   // it waited for room
+	told   bool   // its end was recorded by again
 	notify func(conn.Outcome)
 }
 
 // lane is one connection and the slots that belong to it.
 type lane struct {
-	link     *conn.Conn
-	free     []uint32 // the last one goes first
-	due      []uint32 // to be sent, in order; those that the connection had no room for stay
-	requests []conn.Request
+	link *conn.Conn
+	free []uint32 // the last one goes first
+	due  []uint32 // to be sent, in order; those that the connection had no room for stay
 }
 
 func newPump(s *state) *pump {
 	p := &pump{
 		state: s, shard: s.tally.Shard(0), wake: make(chan struct{}, 1),
 		slots: make([]slot, s.InFlight), lanes: make([]lane, len(s.links)), free: s.InFlight, samples: make([]tally.Sample, 0, s.InFlight),
+		requests: make([]conn.Request, min(handOver, s.InFlight)),
 	}
 	for l := range p.lanes {
 		n := s.links.share(s.InFlight, l)
-		p.lanes[l] = lane{link: s.links[l], free: make([]uint32, 0, n), due: make([]uint32, 0, n), requests: make([]conn.Request, n)}
-		for i := range p.lanes[l].requests {
-			o := &p.lanes[l].requests[i].Options
-			*o, o.NoWait = s.call, true // the goroutine serves all connections
-		}
+		p.lanes[l] = lane{link: s.links[l], free: make([]uint32, 0, n), due: make([]uint32, 0, n)}
+	}
+	for i := range p.requests {
+		o := &p.requests[i].Options
+		*o, o.NoWait = s.call, true // the goroutine serves all connections
 	}
 	for i := len(p.slots) - 1; i >= 0; i-- {
 		l := i % len(p.lanes)
 		p.slots[i].Conn = uint16(l)
-		p.slots[i].notify = func(o conn.Outcome) { p.settle(uint32(i), o) }
+		p.slots[i].notify = func(o conn.Outcome) { p.settle(uint32(i), &o) }
 		p.lanes[l].free = append(p.lanes[l].free, uint32(i))
 	}
 	return p
@@ -77,6 +91,8 @@ func newPump(s *state) *pump {
 // run sends until the sending is over and returns when nothing is in flight. The
 // error is that of a connection that went before that.
 func (p *pump) run(ctx context.Context) error {
+	p.ctx = ctx
+	p.chained.Store(p.Mode == Callback && p.Schedule == nil && p.Control == nil)
 	p.advance()
 	sending, paused := true, false
 	var failed error
@@ -106,6 +122,7 @@ func (p *pump) run(ctx context.Context) error {
 			// A schedule's time goes on after its last request.
 			if sending = !over && failed == nil && (paused || p.more || p.kept > 0 || own < p.length); !sending {
 				p.abandon()
+				p.chained.Store(false)
 				p.stopSending()
 				if p.End == Cut || ctx.Err() != nil {
 					p.closeNow()
@@ -119,11 +136,14 @@ func (p *pump) run(ctx context.Context) error {
 	}
 }
 
-// settle is the callback of slot i.
-func (p *pump) settle(i uint32, o conn.Outcome) {
+// settle is the callback of slot i. It does not keep o.
+func (p *pump) settle(i uint32, o *conn.Outcome) {
 	s := &p.slots[i]
 	s.Done = p.now()
 	s.Kind = p.kindOf(o.Status, s.Entry, o.Value, o.Err)
+	if p.chained.Load() && p.again(s) {
+		return
+	}
 	for {
 		head := p.head.Load()
 		s.link = head
@@ -146,15 +166,20 @@ func (p *pump) collect() {
 		return
 	}
 	p.samples = p.samples[:0]
-	for at != 0 {
+	n := 0
+	for ; at != 0; n++ {
 		s := &p.slots[at-1]
-		p.samples = append(p.samples, s.Sample)
+		if s.told {
+			s.told = false
+		} else {
+			p.samples = append(p.samples, s.Sample)
+		}
 		l := &p.lanes[s.Conn]
 		l.free = append(l.free, at-1)
 		at = s.link
 	}
-	p.out -= len(p.samples)
-	p.free += len(p.samples)
+	p.out -= n
+	p.free += n
 	p.record(p.shard, p.samples)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
 // advance takes the next planned time.
@@ -30,17 +31,20 @@ func (p *pump) lane() *lane {
 
 // fill gives what is due at own, in the run's own time, to the lanes.
 func (p *pump) fill(own, now time.Duration) {
-	var measured int64
+	var all, measured int64 // planned now, and the part of it after the warm-up
 	budget := int64(len(p.slots))
 	if p.Requests > 0 {
 		budget = p.Requests - p.measuredPlanned.Load()
 	}
+	chained := p.chained.Load()
 	for p.more && measured < budget && (p.Schedule == nil || p.next <= own) {
 		if p.free == 0 {
 			if !p.Drop {
 				break
 			}
-			p.plan(p.next, &measured)
+			if all++; p.next >= p.Warmup {
+				measured++
+			}
 			p.dropped.Add(1)
 			p.advance()
 			continue
@@ -51,16 +55,24 @@ func (p *pump) fill(own, now time.Duration) {
 		p.free--
 		s := &p.slots[i]
 		planned := p.due(s, now)
-		s.Warm = p.plan(planned, &measured)
-		r := &l.requests[len(l.due)]
-		entry, params := p.Mix.Pick(p.number)
-		s.Entry = uint16(entry)
-		r.Method, r.Params, r.Notify = p.entries[entry].Method, params, s.notify
-		p.number++
+		if s.Warm = planned < p.Warmup; chained {
+			var ok bool
+			if s.number, ok = p.take(s.Warm); !ok {
+				l.free = append(l.free, i)
+				p.free++
+				break
+			}
+		} else {
+			if all++; !s.Warm {
+				measured++
+			}
+			s.number = p.number
+			p.number++
+		}
 		l.due = append(l.due, i)
 		p.advance()
 	}
-	p.measuredPlanned.Add(measured)
+	p.plan(all, measured)
 }
 
 // due notes in s when its request is due, and returns the same in the run's own
@@ -84,15 +96,10 @@ func (p *pump) due(s *slot, now time.Duration) time.Duration {
 	return s.Planned
 }
 
-// plan counts a request planned in the run's own time, and reports whether it
-// belongs to the warm-up.
-func (p *pump) plan(at time.Duration, measured *int64) (warm bool) {
-	p.planned.Add(1)
-	if at < p.Warmup {
-		return true
-	}
-	*measured++
-	return false
+// plan counts planned requests.
+func (p *pump) plan(all, measured int64) {
+	p.planned.Add(all)
+	p.measuredPlanned.Add(measured)
 }
 
 // send hands each lane's due requests to its connection. What that has no room for
@@ -113,47 +120,62 @@ func (p *pump) send(ctx context.Context) error {
 	return nil
 }
 
+// sendLane hands over what is due on one connection, some at a time.
 func (p *pump) sendLane(ctx context.Context, l *lane) error {
-	now := p.now()
-	for _, i := range l.due {
-		p.slots[i].Sent = now
+	sent := 0
+	var err error
+	for sent < len(l.due) && err == nil {
+		var accepted int
+		accepted, err = p.hand(ctx, l, l.due[sent:min(sent+len(p.requests), len(l.due))])
+		sent += accepted
 	}
-	accepted, err := p.hand(ctx, l)
-	var measured int64
-	for _, i := range l.due[:accepted] {
-		// The connection has the slot now, but writes neither of these.
-		s := &p.slots[i]
-		p.isBehind(s.Planned, now, s.held)
-		if !s.Warm {
-			measured++
-		}
-	}
-	p.countSent(int64(accepted), measured)
-	p.out += accepted
-	rest := copy(l.due, l.due[accepted:])
-	copy(l.requests, l.requests[accepted:len(l.due)])
-	l.due = l.due[:rest]
+	l.due = l.due[:copy(l.due, l.due[sent:])]
 	for _, i := range l.due {
 		p.slots[i].held = true
 	}
 	if errors.Is(err, conn.ErrFull) {
-		err = nil
+		return nil
 	}
 	return err
 }
 
-// hand offers what is due to the connection, which does not wait for room.
-func (p *pump) hand(ctx context.Context, l *lane) (accepted int, err error) {
-	if p.Mode == Batch {
-		return l.link.Submit(ctx, l.requests[:len(l.due)])
+// hand offers the requests of slots to the connection, which does not wait for room,
+// and counts those that it took.
+func (p *pump) hand(ctx context.Context, l *lane, slots []uint32) (accepted int, err error) {
+	now := p.now()
+	requests := p.requests[:len(slots)]
+	for n, i := range slots {
+		s, r := &p.slots[i], &requests[n]
+		s.Sent, p.warm[n] = now, s.Warm
+		var entry int
+		entry, r.Params = p.Mix.Pick(s.number)
+		s.Entry, r.Method, r.Notify = uint16(entry), p.entries[entry].Method, s.notify
 	}
-	for i := range l.due {
-		r := &l.requests[i]
-		if _, err := l.link.Start(ctx, r.Method, r.Params, r.Options, r.Notify); err != nil {
-			return i, err
+	if p.Mode == Batch {
+		accepted, err = l.link.Submit(ctx, requests)
+	} else {
+		for n := range requests {
+			r := &requests[n]
+			if _, err = l.link.Start(ctx, r.Method, r.Params, r.Options, r.Notify); err != nil {
+				break
+			}
+			accepted++
 		}
 	}
-	return len(l.due), nil
+	// The slots are the connection's now. In an open loop it writes nothing of what
+	// is read here.
+	var measured int64
+	for n, i := range slots[:accepted] {
+		if !p.warm[n] {
+			measured++
+		}
+		if p.Schedule != nil {
+			p.isBehind(p.slots[i].Planned, now, p.slots[i].held)
+		}
+	}
+	p.countSent(int64(accepted), measured)
+	p.out += accepted
+	return accepted, err
 }
 
 // finish sends what was due before the end of an open loop and finds room, and
@@ -164,13 +186,15 @@ func (p *pump) finish(ctx context.Context) error {
 	}
 	p.fill(p.length-1, p.now())
 	err := p.send(ctx)
-	var measured int64
+	var all, measured int64
 	for p.more && p.next < p.length && (p.Requests == 0 || p.measuredPlanned.Load()+measured < p.Requests) {
-		p.plan(p.next, &measured)
-		p.dropped.Add(1)
+		if all++; p.next >= p.Warmup {
+			measured++
+		}
 		p.advance()
 	}
-	p.measuredPlanned.Add(measured)
+	p.dropped.Add(all)
+	p.plan(all, measured)
 	return err
 }
 
@@ -184,4 +208,52 @@ func (p *pump) abandon() {
 		l.due = l.due[:0]
 	}
 	p.kept = 0
+}
+
+// take counts a request that is planned while callbacks plan some too, and returns
+// its number; false if there have been enough.
+func (p *pump) take(warm bool) (number uint64, ok bool) {
+	if !warm {
+		if n := p.measuredPlanned.Add(1); p.Requests > 0 && n > p.Requests {
+			p.measuredPlanned.Add(-1)
+			return 0, false
+		}
+	}
+	return uint64(p.planned.Add(1) - 1), true
+}
+
+// again makes the next call of a closed loop in the mode Callback, on the slot of
+// the one that has just ended and on the goroutine that ended it, as a program
+// would that calls from its callbacks. It reports false, and leaves the slot to
+// the pump, when the sending is over or the connection has no room.
+func (p *pump) again(s *slot) bool {
+	p.record(p.shard, []tally.Sample{s.Sample})
+	s.told = true
+	warm := s.Done < p.Warmup
+	if p.over(p.ctx, s.Done) {
+		return false
+	}
+	var ok bool
+	if s.number, ok = p.take(warm); !ok {
+		return false
+	}
+	var measured int64
+	if !warm {
+		measured = 1
+	}
+	entry, params := p.Mix.Pick(s.number)
+	s.Entry, s.Warm, s.Planned, s.Sent, s.told = uint16(entry), warm, s.Done, s.Done, false
+	p.countSent(1, measured)
+	o := p.call
+	o.NoWait = true
+	link := p.lanes[s.Conn].link
+	if _, err := link.Start(p.ctx, p.entries[entry].Method, params, o, s.notify); err == nil {
+		return true // the slot is the connection's
+	}
+	// The pump meets the same error, or finds that there is room by then.
+	s.told = true
+	p.countSent(-1, -measured)
+	p.planned.Add(-1)
+	p.measuredPlanned.Add(-measured)
+	return false
 }
