@@ -6,8 +6,10 @@ import (
 	"github.com/correlator-go/correlator/codec"
 )
 
-// envelopeBytes is more than a frame needs around method, params, result and id.
-const envelopeBytes = 128
+// FrameOverhead is what each frame counts for in Options.WriteBuffer, in bytes,
+// beside its method and params, or its id and result: more than it needs around
+// them.
+const FrameOverhead = 128
 
 // appendAnswer appends one response.
 func appendAnswer(dst, rawID, result []byte, e *codec.Error) []byte {
@@ -52,7 +54,7 @@ func (c *Conn) answerNow(rawID []byte, e *codec.Error) { c.answerFrame(rawID, ni
 // answerFrame answers from the reader, which does not wait: to a peer that
 // asks and asks but does not read, the answer is dropped in the end.
 func (c *Conn) answerFrame(rawID, result []byte, e *codec.Error) {
-	need := len(rawID) + len(result) + errorBytes(e) + envelopeBytes
+	need := len(rawID) + len(result) + errorBytes(e) + FrameOverhead
 	if !c.room.force(need) {
 		c.counts.answersDropped.Add(1)
 		return

@@ -58,7 +58,7 @@ func (b *batchAnswer) add(answer []byte, wait bool) {
 // send queues one array of answers, which stand in buf.
 func (b *batchAnswer) send(buf []byte, wait bool) {
 	c := b.conn
-	n := takeNode(len(buf) + envelopeBytes)
+	n := takeNode(len(buf) + FrameOverhead)
 	n.buf = c.o.Framer.Open(n.buf)
 	n.buf = append(n.buf, '[')
 	n.buf = append(n.buf, buf...)

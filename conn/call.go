@@ -35,9 +35,11 @@ type CallOptions struct {
 	// id, in order, before the call ends. It runs where Progress does.
 	Subscription func(Notification)
 	// SubscriptionBuffer is how many notifications may wait for a slow
-	// Subscription, 1 MiB of them at most. Zero is DefaultSubscriptionBuffer,
-	// negative means one.
+	// Subscription. Zero is DefaultSubscriptionBuffer, negative means one.
 	SubscriptionBuffer int
+	// SubscriptionBytes bounds, in bytes of methods and params, those that wait;
+	// one alone always may. Zero is DefaultSubscriptionBytes, negative 2 GiB.
+	SubscriptionBytes int
 	// Slow says what happens to a notification that finds the buffer full.
 	Slow SlowPolicy
 	// NoCancel keeps the end of the call from the peer: no cancel is sent when
@@ -224,7 +226,7 @@ func (c *Conn) size(method string, params []byte) (int, error) {
 	if n > c.o.MaxFrameOut {
 		return 0, unsent(method, ErrTooLarge)
 	}
-	return n + envelopeBytes, nil
+	return n + FrameOverhead, nil
 }
 
 // send encodes the request and queues it; need bytes of room are held for it,
@@ -275,7 +277,7 @@ func (c *Conn) appendRequest(dst []byte, id codec.ID, method string, params []by
 	if !c.wantsProgress(o) {
 		return c.frameRequest(dst, id, method, params)
 	}
-	scratch := takeNode(len(params) + envelopeBytes)
+	scratch := takeNode(len(params) + FrameOverhead)
 	defer putNode(scratch)
 	extended, err := codec.AppendParamsWithToken(scratch.buf, params, id)
 	if err != nil {
@@ -311,7 +313,8 @@ func (c *Conn) wantsFeed(o *CallOptions) bool {
 func (c *Conn) newFeed(o *CallOptions, notify func(Outcome)) *feed {
 	return &feed{
 		conn: c, progress: o.Progress, notes: o.Subscription, slow: o.Slow, quiet: o.NoCancel, notify: notify,
-		limit: limitOr(o.SubscriptionBuffer, DefaultSubscriptionBuffer, 1),
+		limit:      limitOr(o.SubscriptionBuffer, DefaultSubscriptionBuffer, 1),
+		limitBytes: limitOr(o.SubscriptionBytes, DefaultSubscriptionBytes, 1<<31-1),
 	}
 }
 

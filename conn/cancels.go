@@ -35,7 +35,8 @@ type endedCall struct {
 const (
 	reasonTimeout   = "timeout"
 	reasonCancelled = "cancelled"
-	// cancelsKeep bounds the ids for which memory is kept after a storm.
+	// cancelsKeep bounds the ids for which memory is kept after a storm: 96 KiB, in
+	// each of two lists.
 	cancelsKeep = 4096
 )
 

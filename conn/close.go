@@ -32,11 +32,6 @@ const (
 	endAtOnce                 // the peer is silent, or the handshake failed
 )
 
-// closeQuiet is how long Close listens for a further answer. Those that are on
-// their way come within it of each other; one call that is never answered does
-// not hold Close up for longer.
-const closeQuiet = 20 * time.Millisecond
-
 // Close ends the connection: nothing is taken any more, what is queued goes
 // out, answers that are on the way still count, then the stream is closed and
 // the rest fails with ErrClosed. It waits at most Options.CloseTimeout in all,
@@ -61,6 +56,10 @@ func (c *Conn) Drain(ctx context.Context) error {
 	return err
 }
 
+// drainPoll is the longest pause between two looks of Drain: short beside any
+// answer worth draining for, and 50 looks a second cost nothing.
+const drainPoll = 20 * time.Millisecond
+
 // drained polls the table, which tells nobody when it becomes empty: telling
 // would cost every call.
 func (c *Conn) drained(ctx context.Context) error {
@@ -77,7 +76,7 @@ func (c *Conn) drained(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-timer.C:
-			pause = min(2*pause, 20*time.Millisecond)
+			pause = min(2*pause, drainPoll)
 			timer.Reset(pause)
 		}
 	}
@@ -207,7 +206,7 @@ func (c *Conn) settleOut(limit <-chan time.Time) {
 	if half, ok := c.stream.(halfCloser); ok {
 		_ = half.CloseWrite()
 	}
-	quiet := time.NewTicker(closeQuiet)
+	quiet := time.NewTicker(c.o.CloseQuiet)
 	defer quiet.Stop()
 	for left := c.engine.Len(); left > 0; {
 		select {

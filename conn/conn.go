@@ -91,7 +91,7 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 		c.line.standIn = c.writer.standIn
 	}
 	c.serving = serving{
-		limit: o.MaxConcurrent + o.MaxQueued, bytes: int64(o.MaxQueuedBytes), inFlight: make(map[codec.ID]*Inbound), watched: make(map[*requestContext]struct{}),
+		limit: o.MaxConcurrent + o.MaxQueued, bytes: int64(o.MaxQueuedBytes), inFlight: make(map[codec.ID]flight), watched: make(map[*requestContext]struct{}),
 	}
 	c.requests = lane{limit: o.MaxConcurrent, most: o.MaxConcurrent + o.MaxQueued, bytes: int64(o.MaxQueuedBytes), serve: c.handle}
 	c.notes = lane{limit: 1, most: o.MaxQueued, bytes: int64(o.MaxQueuedBytes), serve: c.handle}

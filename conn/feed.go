@@ -6,9 +6,6 @@ import (
 	"github.com/correlator-go/correlator/internal/invariants"
 )
 
-// subscriptionBytes bounds what waits for one slow subscriber, beside the count.
-const subscriptionBytes = 1 << 20
-
 // feed carries what comes in for one call before its answer: progress and the
 // notifications of a subscription. The reader puts in and never waits; one
 // consumer takes out, in order.
@@ -23,11 +20,12 @@ type feed struct {
 	conn     *Conn
 	progress func(Progress)
 	notes    func(Notification)
-	limit    int
 	slow     SlowPolicy
-	quiet    bool          // CallOptions.NoCancel
-	notify   func(Outcome) // of Start, nil in Call
-	signal   chan struct{} // of Call, nil in Start: holds one token when there is something
+	// limit and limitBytes bound the notifications that wait; one alone always may.
+	limit, limitBytes int
+	quiet             bool          // CallOptions.NoCancel
+	notify            func(Outcome) // of Start, nil in Call
+	signal            chan struct{} // of Call, nil in Start: holds one token when there is something
 
 	mu      sync.Mutex // protects the fields below
 	queue   []delivery
@@ -87,7 +85,7 @@ func (f *feed) offerNote(method, params []byte) offered {
 	}
 	result := feedTook
 	size := len(method) + len(params)
-	for f.noted > 0 && (f.noted >= f.limit || f.bytes+size > subscriptionBytes) {
+	for f.noted > 0 && (f.noted >= f.limit || f.bytes+size > f.limitBytes) {
 		switch f.slow {
 		case SlowDropNewest:
 			return feedDropped

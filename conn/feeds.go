@@ -24,7 +24,10 @@ type retiredFeed struct {
 	quiet bool
 }
 
-// retiredIDs bounds the memory for telling late progress from unknown.
+// retiredIDs bounds the memory for telling late progress from unknown: 8 KiB of a
+// connection with feeds. Progress that comes later than 512 such calls after its
+// own ended is counted as unknown. Whether a cancel is kept from the peer hangs on
+// it too, but that is asked in the moment of the end.
 const retiredIDs = 512
 
 // add makes f known, unless its call has settled already.

@@ -2,6 +2,7 @@ package conn
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/correlator-go/correlator/codec"
@@ -14,8 +15,9 @@ type Handler interface {
 	// the request, when the connection ends, and when the request is done with.
 	//
 	// A request is answered once, by r.Reply or r.ReplyError. If Handle returns
-	// before and did not call r.Detach, or panics, the answer is -32603. What r
-	// gives out is borrowed until Handle returns, or until the answer if r was
+	// before and did not call r.Detach, or panics, the answer is -32603, and so it is
+	// when a detached request is dropped unanswered; Stats.Unanswered counts both.
+	// What r gives out is borrowed until Handle returns, or until the answer if r was
 	// detached.
 	Handle(ctx context.Context, r *Inbound)
 }
@@ -39,12 +41,14 @@ type Inbound struct {
 	message codec.Message
 	method  string
 	id      codec.ID
-	size    int          // of the frame, in bytes
-	batch   *batchAnswer // the array that the answer belongs to; nil for a frame of its own
-	ctx     requestContext
+	size    int             // of the frame, in bytes
+	batch   *batchAnswer    // the array that the answer belongs to; nil for a frame of its own
+	ctx     *requestContext // apart, so that who keeps it does not keep the request
 
 	state    atomic.Uint32
 	detached atomic.Bool
+	loose    bool            // letGo is set; under serving.mu, as is letGo
+	letGo    runtime.Cleanup // answers when nobody can any more; see forgotten
 	// holds is 2 for a request that is neither handled nor answered, and 0 when
 	// it is both, or cancelled: then its place is free.
 	holds atomic.Int32
@@ -80,11 +84,17 @@ func (r *Inbound) Cancelled() bool { return r.state.Load() == inboundCancelled }
 
 // Detach lets the answer come after Handle has returned, from any goroutine; it
 // is called before that. The request keeps its place in MaxQueued until it is
-// answered or cancelled.
+// answered or cancelled. If it is dropped without an answer, no reference to r being
+// left, its context ends and the peer gets -32603 once the garbage collector has
+// found out.
 func (r *Inbound) Detach() {
-	if r.detached.CompareAndSwap(false, true) && r.conn.o.Inline {
+	if !r.detached.CompareAndSwap(false, true) {
+		return
+	}
+	if r.conn.o.Inline {
 		r.message = r.message.Detach()
 	}
+	r.conn.serving.loosen(r)
 }
 
 // Reply answers the request with result, the JSON text of a value; nil is null.
@@ -114,7 +124,7 @@ func (r *Inbound) answer(result []byte, e *codec.Error, wait bool) error {
 	if len(result)+errorBytes(e) > c.o.MaxFrameOut {
 		refused, result, e = ErrTooLarge, nil, internalError("answer too large")
 	}
-	need := len(result) + errorBytes(e) + r.message.Envelope.RawID.Len() + envelopeBytes
+	need := len(result) + errorBytes(e) + r.message.Envelope.RawID.Len() + FrameOverhead
 	if r.batch != nil {
 		need = 0 // the array takes room when it is whole
 	}
@@ -122,7 +132,7 @@ func (r *Inbound) answer(result []byte, e *codec.Error, wait bool) error {
 		if !wait || c.o.Inline {
 			return ErrFull
 		}
-		if err := c.waitRoom(need, &r.ctx, nil); err != nil {
+		if err := c.waitRoom(need, r.ctx, nil); err != nil {
 			if r.Cancelled() {
 				return ErrAnswered
 			}
@@ -135,7 +145,7 @@ func (r *Inbound) answer(result []byte, e *codec.Error, wait bool) error {
 	}
 	c.serving.forget(r)
 	if r.batch != nil {
-		scratch := takeNode(len(result) + errorBytes(e) + envelopeBytes)
+		scratch := takeNode(len(result) + errorBytes(e) + FrameOverhead)
 		scratch.buf = appendAnswer(scratch.buf, r.message.RawID(), result, e)
 		r.batch.add(scratch.buf, wait)
 		putNode(scratch)
@@ -172,12 +182,7 @@ func (r *Inbound) cancel() {
 func (r *Inbound) handled() {
 	if !r.IsNotification() && !r.detached.Load() && r.state.CompareAndSwap(inboundPending, inboundAnswered) {
 		r.conn.serving.forget(r)
-		answer := appendAnswer(nil, r.message.RawID(), nil, internalError("no answer"))
-		if r.batch != nil {
-			r.batch.add(answer, !r.conn.o.Inline)
-		} else {
-			r.conn.answerNow(r.message.RawID(), internalError("no answer"))
-		}
+		r.conn.unanswered(r.message.RawID(), r.batch, !r.conn.o.Inline)
 		r.drop()
 	}
 	r.drop()

@@ -38,15 +38,19 @@ type mark struct {
 	end  int
 }
 
+// SubmitPiece is the length, in bytes, from which on Submit queues what follows as
+// another piece: frames of others may come between two pieces. A piece is written
+// by one write call, and longer ones would make others wait for it.
+const SubmitPiece = 128 << 10
+
 const (
 	noCall = -1
-	// groupBytes is where Submit begins another node.
-	groupBytes = 128 << 10
 	// Buffers up to nodeSmall and up to nodeKeep have a pool each, so that a few
 	// large frames do not make small ones hold large buffers. Larger ones are left
-	// to the collector.
+	// to the collector. Most frames are far below nodeSmall; nodeKeep holds a piece
+	// of Submit, or an open batch, whose buffer append has doubled.
 	nodeSmall = 8 << 10
-	nodeKeep  = 2 * groupBytes
+	nodeKeep  = 2 * SubmitPiece
 )
 
 var (

@@ -3,9 +3,10 @@ package conn
 import "sync"
 
 const (
-	// openBytes is how long the open batch gets.
-	openBytes = 128 << 10
-	// openFrame is the largest frame that joins it: encoding one must be short.
+	// openBytes is how long the open batch gets: what one write takes.
+	openBytes = batchBytes
+	// openFrame is the largest frame that joins it: others wait no longer than for
+	// 16 KiB to be copied, about a microsecond.
 	openFrame = 16 << 10
 )
 

@@ -26,6 +26,10 @@ const (
 	// DefaultSubscriptionBuffer is how many notifications wait for a slow
 	// subscriber.
 	DefaultSubscriptionBuffer = 256
+	// DefaultSubscriptionBytes bounds their methods and params.
+	DefaultSubscriptionBytes = 1 << 20
+	// DefaultCloseQuiet is how long Close listens for one more answer.
+	DefaultCloseQuiet = 20 * time.Millisecond
 )
 
 // Batches says what happens to a frame that is a JSON array.
@@ -113,8 +117,10 @@ type Options struct {
 	// envelope aside. A call above it fails with ErrTooLarge, unsent. Zero is
 	// DefaultMaxFrame, negative 2 GiB.
 	MaxFrameOut int
-	// WriteBuffer bounds the bytes that wait to be written; one frame above it
-	// passes alone. Zero is DefaultWriteBuffer, negative 2 GiB.
+	// WriteBuffer bounds the bytes that wait to be written, FrameOverhead for each
+	// frame included; one frame above it passes alone. What the reader answers by
+	// itself (ping, refusals) may take as much again; beyond that it is dropped and
+	// counted. Zero is DefaultWriteBuffer, negative 2 GiB.
 	WriteBuffer int
 	// ChunkSize is the largest read. Zero is the codec's default.
 	ChunkSize int
@@ -128,6 +134,11 @@ type Options struct {
 	// answers that are on the way. Zero is DefaultCloseTimeout, negative does
 	// not wait.
 	CloseTimeout time.Duration
+	// CloseQuiet is how long Close, within CloseTimeout, listens for one more
+	// answer: those that are on their way come within it of each other, and calls
+	// that are never answered do not hold Close up for longer. Zero is
+	// DefaultCloseQuiet, negative waits as long as CloseTimeout says.
+	CloseQuiet time.Duration
 	// KeepAlive is the pause after which a ping is sent to a peer from which
 	// nothing came. Zero or negative sends none.
 	KeepAlive time.Duration
@@ -168,6 +179,11 @@ func (o Options) withDefaults() Options {
 	o.MaxFrameOut = min(limitOr(o.MaxFrameOut, DefaultMaxFrame, most), most)
 	o.WriteBuffer = min(limitOr(o.WriteBuffer, DefaultWriteBuffer, most), most)
 	o.CloseTimeout = durationOr(o.CloseTimeout, DefaultCloseTimeout)
+	if o.CloseQuiet < 0 {
+		o.CloseQuiet = max(o.CloseTimeout, 1)
+	} else {
+		o.CloseQuiet = durationOr(o.CloseQuiet, DefaultCloseQuiet)
+	}
 	if o.KeepAliveTimeout <= 0 {
 		o.KeepAliveTimeout = o.KeepAlive
 	}

@@ -51,7 +51,7 @@ func (c *Conn) requested(m *codec.Message, b *batchAnswer) {
 // inbound makes what the handler gets of m, which it borrows.
 func (c *Conn) inbound(m *codec.Message) *Inbound {
 	r := &Inbound{conn: c, message: *m, method: string(m.Method()), size: len(m.Frame())}
-	r.ctx.conn = c
+	r.ctx = &requestContext{conn: c}
 	return r
 }
 
@@ -66,7 +66,7 @@ func (c *Conn) duplicate(m *codec.Message) {
 func (c *Conn) handle(r *Inbound) {
 	defer r.handled()                     // also when the handler ends the goroutine
 	if r.state.Load() == inboundPending { // else cancelled while it was queued
-		c.guard(func() { c.o.Handler.Handle(&r.ctx, r) })
+		c.guard(func() { c.o.Handler.Handle(r.ctx, r) })
 	}
 }
 

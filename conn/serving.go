@@ -2,6 +2,7 @@ package conn
 
 import (
 	"sync"
+	"weak"
 
 	"github.com/correlator-go/correlator/codec"
 )
@@ -13,12 +14,26 @@ type serving struct {
 	bytes int64 // that the frames of requests may have together
 
 	mu       sync.Mutex // protects the fields below
-	inFlight map[codec.ID]*Inbound
+	inFlight map[codec.ID]flight
 	held     int   // requests that hold a place: queued, handled or detached
 	size     int64 // of their frames
 	watched  map[*requestContext]struct{}
 	ended    bool          // the connection did: every context ends at once
 	idle     chan struct{} // closed when held comes to 0, if anybody asked
+}
+
+// flight leads to a request in flight. One that was detached is not kept alive by
+// it: when nobody else has it any more nobody can answer it, see loosen.
+type flight struct {
+	request *Inbound // nil when detached
+	loose   weak.Pointer[Inbound]
+}
+
+func (f flight) inbound() *Inbound {
+	if f.request != nil {
+		return f.request
+	}
+	return f.loose.Value()
 }
 
 // admission is the verdict on an inbound request.
@@ -45,18 +60,24 @@ func (s *serving) admit(r *Inbound) admission {
 	s.held++
 	s.size += int64(r.size)
 	if named {
-		s.inFlight[r.id] = r
+		s.inFlight[r.id] = flight{request: r}
 	}
 	return admitted
 }
 
 // has reports whether a request with this id is in flight.
-func (s *serving) has(id codec.ID) bool { return s.find(id) != nil }
+func (s *serving) has(id codec.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.inFlight[id]
+	return ok
+}
 
+// find gives the request with this id, nil when there is none.
 func (s *serving) find(id codec.ID) *Inbound {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.inFlight[id]
+	return s.inFlight[id].inbound()
 }
 
 // forget frees the id, before its answer can reach the peer: the peer may use
@@ -64,8 +85,16 @@ func (s *serving) find(id codec.ID) *Inbound {
 func (s *serving) forget(r *Inbound) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.inFlight[r.id] == r {
+	s.forgetLocked(r)
+}
+
+func (s *serving) forgetLocked(r *Inbound) {
+	if s.inFlight[r.id].inbound() == r {
 		delete(s.inFlight, r.id)
+	}
+	if r.loose {
+		r.loose = false
+		r.letGo.Stop()
 	}
 }
 
@@ -73,12 +102,17 @@ func (s *serving) forget(r *Inbound) {
 func (s *serving) done(r *Inbound) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.watched, &r.ctx)
+	delete(s.watched, r.ctx)
 	if r.IsNotification() {
 		return
 	}
+	s.freeLocked(r.size)
+}
+
+// freeLocked frees the place of a request whose frame has size bytes.
+func (s *serving) freeLocked(size int) {
 	s.held--
-	s.size -= int64(r.size)
+	s.size -= int64(size)
 	if s.held == 0 && s.idle != nil {
 		close(s.idle)
 		s.idle = nil

@@ -23,6 +23,7 @@ type Stats struct {
 	Requests, Notifications   uint64 // from the peer, taken
 	InFlight                  int    // gauge: requests of the peer that hold a place
 	Overloaded                uint64 // requests answered -32603 and notifications dropped, for want of room
+	Unanswered                uint64 // requests answered -32603 because their handler did not answer
 	DuplicateRequests         uint64 // dropped, since their id was in flight
 	NullIDs                   uint64 // MCP requests with a null id, refused
 	CancelsIn, CancelsUnknown uint64 // cancels from the peer; those that named nothing in flight
@@ -33,9 +34,11 @@ type Stats struct {
 	BatchesRefused, BatchesSplit uint64
 	NoID                         uint64 // answers without an id
 
-	ProgressDelivered             uint64 // handed to a call's callback
-	ProgressCoalesced             uint64 // overwritten before a slow callback took it
-	ProgressLate, ProgressUnknown uint64 // for a call that has ended; under a token never given
+	ProgressDelivered uint64 // handed to a call's callback
+	ProgressCoalesced uint64 // overwritten before a slow callback took it
+	// For a call that has ended, as far as the last 512 such calls are remembered;
+	// under a token never given, or forgotten.
+	ProgressLate, ProgressUnknown uint64
 	NotesDelivered, NotesDropped  uint64 // of subscriptions
 	Panics                        uint64 // in handlers and callbacks, beside Calls.Panics
 }
@@ -45,6 +48,7 @@ type Stats struct {
 type counts struct {
 	framesIn, bytesIn                                  atomic.Uint64
 	requests, notifications, overloaded, duplicates    atomic.Uint64
+	unanswered                                         atomic.Uint64
 	nullIDs, cancelsIn, cancelsUnknown, answersDropped atomic.Uint64
 	unreadable, tooLarge, batchesRefused, batchesSplit atomic.Uint64
 	noID, progressDelivered, progressCoalesced         atomic.Uint64
@@ -61,7 +65,7 @@ func (c *Conn) Stats() Stats {
 		BytesOut: w.bytes.Load(), FramesOut: w.frames.Load(), Writes: w.writes.Load(), Skipped: w.skipped.Load(),
 		QueuedBytes: c.room.taken.Load(), QueueWaiters: int(c.room.queue.Load()),
 		Requests: n.requests.Load(), Notifications: n.notifications.Load(), InFlight: c.serving.count(),
-		Overloaded: n.overloaded.Load(), DuplicateRequests: n.duplicates.Load(), NullIDs: n.nullIDs.Load(),
+		Overloaded: n.overloaded.Load(), Unanswered: n.unanswered.Load(), DuplicateRequests: n.duplicates.Load(), NullIDs: n.nullIDs.Load(),
 		CancelsIn: n.cancelsIn.Load(), CancelsUnknown: n.cancelsUnknown.Load(), CancelsOut: c.cancels.written.Load(),
 		AnswersDropped: n.answersDropped.Load(),
 		Unreadable:     n.unreadable.Load(), TooLarge: n.tooLarge.Load(),

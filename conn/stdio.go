@@ -92,7 +92,8 @@ func (s *stdio) Close() error {
 	return nil
 }
 
-// detachedChunk is the most that one call moves.
+// detachedChunk is the most that one call moves: what a pipe holds by default on
+// Linux.
 const detachedChunk = 64 << 10
 
 // detached runs a call that may block for ever on a goroutine and a buffer of

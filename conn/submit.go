@@ -23,7 +23,7 @@ type Request struct {
 
 // Submit starts many calls, as Start does each, and queues them in one piece:
 // their frames stand back to back on the wire, nothing of another caller's
-// between them unless they exceed 128 KiB. It returns how many it took, in
+// between them unless they exceed SubmitPiece. It returns how many it took, in
 // order; err says why not the next one. Requests and their params may be reused
 // at once.
 //
@@ -78,7 +78,7 @@ func (c *Conn) group(ctx context.Context, requests []Request) (group []Request, 
 			}
 			return nil, 0, err
 		}
-		if i > 0 && need+n > groupBytes {
+		if i > 0 && need+n > SubmitPiece {
 			return requests[:i], need, nil
 		}
 		need += n

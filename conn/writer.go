@@ -9,12 +9,17 @@ import (
 )
 
 const (
-	// batchBytes is where the writer stops gathering and writes.
+	// batchBytes is where the writer stops gathering and writes: a socket's buffer
+	// takes about that much at once (212,992 bytes on Linux, less what the kernel
+	// counts for itself), and the peer can begin.
 	batchBytes = 128 << 10
 	// directBytes is the size from which a node is written from its own buffer
-	// instead of being copied into the batch.
+	// instead of being copied into the batch: the copy of so much costs as much as a
+	// write call.
 	directBytes = 32 << 10
-	// batchKeep is the largest batch buffer that is kept between writes.
+	// batchKeep is the largest batch buffer that is kept between writes. A batch is
+	// at most batchBytes and a node below directBytes; only storms of cancels and
+	// what a stalled peer leaves over can make it larger.
 	batchKeep = 1 << 20
 )
 
