@@ -14,6 +14,8 @@ import (
 var roles = map[string]claim.Role{
 	contest.ClientChild: contest.Role,
 	contest.ServerChild: contest.ServerRole,
+	contest.CodecChild:  contest.CodecRole,
+	contest.TableChild:  contest.TableRole,
 }
 
 func main() {

@@ -11,12 +11,16 @@ import (
 	"github.com/correlator-go/correlator/bench/peers/peer"
 	"github.com/correlator-go/correlator/bench/peers/report"
 	"github.com/correlator-go/correlator/bench/peers/server"
+	"github.com/correlator-go/correlator/bench/peers/table"
+	"github.com/correlator-go/correlator/bench/peers/wire"
 )
 
 // The roles of child processes.
 const (
 	ClientChild = "client"
 	ServerChild = "server"
+	CodecChild  = "codec"
+	TableChild  = "table"
 )
 
 const (
@@ -30,13 +34,14 @@ const (
 
 // Contest is one run.
 type Contest struct {
-	plan    Plan
-	out     io.Writer
-	log     io.Writer
-	session *claim.Session
-	servers map[string]server.Addresses
-	stops   []func()
-	report  *report.Report
+	plan      Plan
+	out       io.Writer
+	log       io.Writer
+	session   *claim.Session
+	servers   map[string]server.Addresses
+	stops     []func()
+	generator string // the path of loadgen once it was built
+	report    *report.Report
 }
 
 // Run measures a plan. It writes each row's table to out when it is done, and
@@ -80,7 +85,11 @@ func (c *Contest) row(row *report.Row) error {
 	if err != nil {
 		return err
 	}
-	for round := range c.plan.Rounds {
+	rounds := c.plan.Rounds
+	if row.Scenario == report.Stuck {
+		rounds = (rounds + 2) / 3 // a heap is no matter of luck
+	}
+	for round := range rounds {
 		for i := range turns {
 			// Each round begins with another contender, and every other one goes
 			// backwards: none always follows the same neighbour.
@@ -126,6 +135,18 @@ func (c *Contest) turns(row *report.Row) ([]turn, error) {
 		add(p.Name, p.Class, p.Timeouts, func() (load.Figures, error) { return c.child(cell) })
 	}
 	switch row.Scenario {
+	case report.Codec:
+		for _, library := range wire.Libraries() {
+			if wire.Does(library, row.Shape) {
+				add(library, ourOr(library == wire.Ours), "", func() (load.Figures, error) { return c.bench(CodecChild, library, row.Shape) })
+			}
+		}
+	case report.Table:
+		for _, name := range table.Names() {
+			add(name, ourOr(name == table.Ours), "", func() (load.Figures, error) { return c.bench(TableChild, name, row.Shape) })
+		}
+	case report.Loadgen:
+		add(report.LoadgenClient, peer.Other, "argument", func() (load.Figures, error) { return c.loadgen(row) })
 	case report.Expiry:
 		cell := Cell{Scenario: row.Scenario, Client: TimerClient, Callers: row.Callers}
 		c.time(&cell)
@@ -143,10 +164,14 @@ func (c *Contest) takesPart(p peer.Peer, row report.Row) bool {
 	switch row.Scenario {
 	case report.Closed:
 		return true
+	case report.Codec, report.Table:
+		return false
 	case report.Open:
 		return p.Name == peer.Blocking || p.Name == peer.Callbacks || p.Name == c.bestRival()
 	case report.Loadgen:
 		return p.Name == peer.Batches
+	case report.Expiry:
+		return p.Name == peer.Blocking || p.Name == peer.Callbacks || p.Class == peer.JSON
 	}
 	return p.Name == peer.Blocking || p.Class == peer.JSON
 }
@@ -177,7 +202,7 @@ func (c *Contest) time(cell *Cell) {
 	case report.Open:
 		cell.Window *= 4
 	case report.Stuck:
-		cell.Window *= 8
+		cell.Window *= 6
 	case report.Expiry: // a whole number of timeouts
 		cell.Warm = expiryTimeout * 3 / 2
 		cell.Window = max(cell.Window, 5*expiryTimeout).Truncate(expiryTimeout)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/correlator-go/correlator/bench/peers/peer"
 	"github.com/correlator-go/correlator/bench/peers/report"
+	"github.com/correlator-go/correlator/bench/peers/table"
+	"github.com/correlator-go/correlator/bench/peers/wire"
 )
 
 // Plan is what a contest measures.
@@ -30,12 +32,19 @@ func closed(transport string, callers, bytes int) report.Row {
 
 // scenarios are the rows that are no closed loop with answers.
 func scenarios() []report.Row {
-	return []report.Row{
+	rows := []report.Row{
 		{Scenario: report.Open, Transport: Unix, Bytes: Small},
 		{Scenario: report.Stuck, Transport: Unix, Callers: 252, Bytes: Small},
 		{Scenario: report.Expiry, Transport: Unix, Callers: 1000, Bytes: Small},
 		{Scenario: report.Loadgen, Transport: Unix, Callers: 1024, Bytes: Small},
 	}
+	for _, shape := range wire.Shapes() {
+		rows = append(rows, report.Row{Scenario: report.Codec, Shape: shape})
+	}
+	for _, size := range table.Sizes() {
+		rows = append(rows, report.Row{Scenario: report.Table, Shape: size.String()})
+	}
+	return rows
 }
 
 // Quick is what fits into ten minutes: every number of callers and both sizes

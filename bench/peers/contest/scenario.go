@@ -27,33 +27,23 @@ const (
 	stuckTimeout = time.Hour
 )
 
-// openInFlight bounds the calls that may wait in an open loop: a third of a
-// second at the rates in question.
-const openInFlight = 100_000
+// openInFlight bounds the calls that are out in an open loop. It is the number of
+// callers at which the peak was measured.
+const openInFlight = 1024
 
 // open makes calls on schedule. A client without an API for it gets a goroutine
-// for each.
-func (c *Cell) open(client peer.Client, meter load.Meter) (load.Figures, error) {
+// for each that is out.
+func (c *Cell) open(client peer.Client, meter load.Meter) (f load.Figures, err error) {
 	w := c.work()
 	s := load.Schedule{Rate: c.Rate, Warm: c.Warm, Window: c.Window, InFlight: openInFlight, Budget: c.Budget}
 	if client.Begin != nil {
 		return load.Open(s, meter, client.Begin(w))
 	}
-	idle := sync.Pool{New: func() any {
-		call, err := client.Caller(w)
-		if err != nil {
-			call = func() error { return err }
-		}
-		return &call
-	}}
-	return load.Open(s, meter, func(done func(error)) {
-		go func() {
-			call := idle.Get().(*func() error)
-			err := (*call)()
-			idle.Put(call)
-			done(err)
-		}()
-	})
+	begin, err := load.Workers(openInFlight, func() (func() error, error) { return client.Caller(w) })
+	if err != nil {
+		return nil, err
+	}
+	return load.Open(s, meter, begin)
 }
 
 // stuck measures the heap with calls going on, and then again after some of them
@@ -108,10 +98,14 @@ var (
 	errEarly    = errors.New("a call expired early")
 )
 
-// expiry lets every call time out. Latencies are how late.
+// expiry lets every call time out. Latencies are how late. A client with
+// callbacks begins the next call in that of the last.
 func (c *Cell) expiry(client peer.Client, meter load.Meter) (load.Figures, error) {
 	w := c.work()
 	w.Name, w.Timeout = server.Stuck, expiryTimeout
+	if client.Begin != nil {
+		return c.lateCallbacks(meter, client.Begin(w))
+	}
 	calls := make([]func() error, c.Callers)
 	for i := range calls {
 		call, err := client.Caller(w)
@@ -141,26 +135,63 @@ func (c *Cell) timers() (load.Figures, error) {
 	})
 }
 
+// record counts how late a call ended that nobody answered, and reports whether
+// its caller goes on.
+func record(l *load.Loop, lane int, began time.Time, err error) bool {
+	late := time.Since(began) - expiryTimeout
+	if err == nil && late < 0 {
+		err = errEarly
+	}
+	if err != nil {
+		l.Failed(lane, err)
+		return false
+	}
+	l.Took(lane, late)
+	return !l.Stopped()
+}
+
 // late runs callers that each wait for a timeout again and again.
 func (c *Cell) late(meter load.Meter, wait func(lane int) error) (load.Figures, error) {
 	return load.Pumped(c.Callers, c.plan(), meter, func(l *load.Loop) error {
 		var wg sync.WaitGroup
 		for lane := range c.Callers {
 			wg.Go(func() {
-				for !l.Stopped() {
+				for {
 					began := time.Now()
-					err := wait(lane)
-					late := time.Since(began) - expiryTimeout
-					if err == nil && late < 0 {
-						err = errEarly
-					}
-					if err != nil {
-						l.Failed(lane, err)
+					if !record(l, lane, began, wait(lane)) {
 						return
 					}
-					l.Took(lane, late)
 				}
 			})
+		}
+		wg.Wait()
+		return nil
+	})
+}
+
+// lateCallbacks is late for calls that end in a callback.
+func (c *Cell) lateCallbacks(meter load.Meter, begin func(done func(error))) (load.Figures, error) {
+	return load.Pumped(c.Callers, c.plan(), meter, func(l *load.Loop) error {
+		var wg sync.WaitGroup
+		wg.Add(c.Callers)
+		for lane := range c.Callers {
+			var began time.Time
+			var ended func(error)
+			ended = func(err error) {
+				if err == nil {
+					err = errAnswered
+				} else {
+					err = nil
+				}
+				if !record(l, lane, began, err) {
+					wg.Done()
+					return
+				}
+				began = time.Now()
+				begin(ended)
+			}
+			began = time.Now()
+			begin(ended)
 		}
 		wg.Wait()
 		return nil

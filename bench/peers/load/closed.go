@@ -22,8 +22,12 @@ type Plan struct {
 	Budget time.Duration
 }
 
-// errorsMax is the share of calls that may fail before the measurement has.
-const errorsMax = 0.001
+const (
+	// errorsMax is the share of calls that may fail before the measurement has.
+	errorsMax = 0.001
+	// errorsFew may fail before the share is looked at while calls go on.
+	errorsFew = 100
+)
 
 // Loop is what callers share. Those who keep calls in flight without a goroutine
 // each use it themselves: see [Pumped].
@@ -111,14 +115,11 @@ func Pumped(inFlight int, p Plan, m Meter, pump func(*Loop) error) (Figures, err
 	if err := l.run(p.Warm, p.Most, 0, int64(inFlight), ended); err != nil {
 		return nil, err
 	}
-	calls, failed := l.sums()
-	latency, cost, began := l.latency.Counts(), m.Read(), time.Now()
-	if err := l.run(p.Window, p.Most, calls, int64(inFlight), ended); err != nil {
+	before := l.read(m)
+	if err := l.run(p.Window, p.Most, before.calls, int64(inFlight), ended); err != nil {
 		return nil, err
 	}
-	elapsed, costAfter := time.Since(began), m.Read()
-	callsAfter, failedAfter := l.sums()
-	latencyAfter := l.latency.Counts()
+	after := l.read(m)
 	l.stop.Store(true)
 	budget := time.NewTimer(p.Budget)
 	defer budget.Stop()
@@ -133,7 +134,24 @@ func Pumped(inFlight int, p Plan, m Meter, pump func(*Loop) error) (Figures, err
 	if err := l.verdict(); err != nil {
 		return nil, err
 	}
-	return figures(callsAfter-calls, elapsed, latencyAfter.Sub(latency), costAfter.Sub(cost), failedAfter-failed), nil
+	return figures(after.calls-before.calls, after.at.Sub(before.at), after.latency.Sub(before.latency), after.cost.Sub(before.cost), after.failed-before.failed), nil
+}
+
+// reading is the state of a loop at one end of a window. What is read while calls
+// go on is not of one instant, but in the same order at both ends.
+type reading struct {
+	at            time.Time
+	calls, failed int64
+	cost          Cost
+	latency       Counts
+}
+
+func (l *Loop) read(m Meter) (r reading) {
+	r.cost = m.Read()
+	r.at = time.Now()
+	r.calls, r.failed = l.sums()
+	r.latency = l.latency.Counts()
+	return r
 }
 
 // run lets d pass, and then waits until turns calls have ended since there were
@@ -156,6 +174,8 @@ func (l *Loop) run(d, most time.Duration, before, turns int64, ended <-chan erro
 		}
 		calls, failed := l.sums()
 		switch {
+		case failed > errorsFew && l.verdict() != nil:
+			return l.verdict()
 		case calls-before >= turns:
 			return nil
 		case time.Now().Before(deadline):

@@ -12,15 +12,20 @@ import (
 type Schedule struct {
 	Rate         float64 // calls a second
 	Warm, Window time.Duration
-	// InFlight bounds the calls that wait at once: above it the client does not
-	// hold the rate, which is an error.
-	InFlight int64
+	// InFlight bounds the calls that are out at once. What is due above it waits,
+	// and its latency counts all the while.
+	InFlight int
 	Budget   time.Duration
 }
 
-// pace is how long the generator sleeps between two looks at the clock. What fell
-// due meanwhile is begun at once, and is late by that much for every client.
-const pace = 100 * time.Microsecond
+const (
+	// pace is how long the generator sleeps between two looks at the clock. What
+	// fell due meanwhile is begun at once, and is late by that much for everybody.
+	pace = 100 * time.Microsecond
+	// backlogMax is for how long calls may pile up before the client is said not
+	// to hold the rate.
+	backlogMax = time.Second
+)
 
 // Open begins calls on schedule and measures them from their planned times. begin
 // must not wait for the answer; done is called once for each, from any goroutine.
@@ -33,8 +38,11 @@ func Open(s Schedule, m Meter, begin func(done func(error))) (Figures, error) {
 	last := measured + int64(s.Window.Seconds()*s.Rate)
 	var cost Cost
 	for n := int64(0); n < last; {
-		now := time.Since(start)
-		for due := int64(float64(now) / interval); n <= due && n < last; n++ {
+		due := min(int64(float64(time.Since(start))/interval)+1, last)
+		if backlog := time.Duration(float64(due-n) * interval); backlog > backlogMax {
+			return nil, fmt.Errorf("does not hold %.0f calls/s: %v behind", s.Rate, backlog.Round(time.Millisecond))
+		}
+		for ; n < due && inFlight.Load() < int64(s.InFlight); n++ {
 			planned := time.Duration(float64(n) * interval)
 			lane, warm := int(n), n < measured
 			if n == measured {
@@ -53,9 +61,6 @@ func Open(s Schedule, m Meter, begin func(done func(error))) (Figures, error) {
 				inFlight.Add(-1)
 			})
 		}
-		if inFlight.Load() > s.InFlight {
-			return nil, fmt.Errorf("does not hold %.0f calls/s: %d wait", s.Rate, inFlight.Load())
-		}
 		drive.PreciseSleep(pace)
 	}
 	for deadline := time.Now().Add(s.Budget); inFlight.Load() > 0; drive.PreciseSleep(pace) {
@@ -70,4 +75,22 @@ func Open(s Schedule, m Meter, begin func(done func(error))) (Figures, error) {
 	_, failed := l.sums()
 	latency := l.latency.Counts()
 	return figures(latency.Total(), elapsed, latency, spent, failed), nil
+}
+
+// Workers turns calls that wait into begin of [Open]: so many goroutines that
+// make them. They end with the process, which measures one thing.
+func Workers(n int, caller func() (call func() error, err error)) (begin func(done func(error)), err error) {
+	work := make(chan func(error), n)
+	for range n {
+		call, err := caller()
+		if err != nil {
+			return nil, err
+		}
+		go func() {
+			for done := range work {
+				done(call())
+			}
+		}()
+	}
+	return func(done func(error)) { work <- done }, nil
 }

@@ -140,7 +140,8 @@ type natsDialer struct{ link Link }
 func (d natsDialer) Dial(string, string) (net.Conn, error) { return d.link.netConn() }
 
 // grpc-go with a codec that passes bytes through, large fixed windows and large
-// buffers, shared for writes; the default of them all but the codec is slower.
+// buffers (writes share them by default), and one goroutine for each core of the
+// server instead of one for each call.
 var grpcPeer = Peer{
 	Name: GRPC, Class: Other, Server: server.GRPC, Timeouts: "context",
 	Open: func(link Link) (Client, error) {
@@ -149,7 +150,7 @@ var grpcPeer = Peer{
 			grpc.WithTransportCredentials(insecure.NewCredentials()),
 			grpc.WithDefaultCallOptions(grpc.ForceCodecV2(server.RawCodec{})),
 			grpc.WithInitialWindowSize(server.GRPCWindow), grpc.WithInitialConnWindowSize(server.GRPCWindow),
-			grpc.WithReadBufferSize(256<<10), grpc.WithWriteBufferSize(256<<10), grpc.WithSharedWriteBuffer(true),
+			grpc.WithReadBufferSize(256<<10), grpc.WithWriteBufferSize(256<<10),
 			grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithIdleTimeout(time.Duration(0)),
 		)
 		if err != nil {

@@ -78,7 +78,7 @@ func (r *Row) Text(w io.Writer) error {
 		titles = append(titles, c.title)
 	}
 	fmt.Fprintln(t, strings.Join(titles, "\t")+"\t")
-	for _, e := range r.ranked(cols[0].name) {
+	for _, e := range r.Ranked(cols[0].name) {
 		spread := "–"
 		if len(e.Rounds) > 1 {
 			spread = fmt.Sprintf("%.0f%%", 100*e.Spread(cols[0].name))
@@ -120,8 +120,8 @@ func (e *Entry) label() string {
 	return e.Peer
 }
 
-// ranked lists the entries that have figures: large rates and small times first.
-func (r *Row) ranked(by string) []*Entry {
+// Ranked lists the entries that have figures: large rates and small times first.
+func (r *Row) Ranked(by string) []*Entry {
 	var out []*Entry
 	for _, class := range []peer.Class{peer.Ours, peer.Floor, peer.JSON, peer.Other} {
 		out = append(out, r.Of(class, by)...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"syscall"
 )
 
 const (
@@ -58,8 +59,10 @@ func burst(c io.ReadWriteCloser, answer answerer) error {
 
 // gone is nil for an error that only says that the client left.
 func gone(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed) {
-		return nil
+	for _, left := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, left) {
+			return nil
+		}
 	}
 	return err
 }

@@ -1,0 +1,113 @@
+package contest_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/bench/claim"
+	"github.com/correlator-go/correlator/bench/peers/contest"
+	"github.com/correlator-go/correlator/bench/peers/load"
+	"github.com/correlator-go/correlator/bench/peers/peer"
+	"github.com/correlator-go/correlator/bench/peers/report"
+	"github.com/correlator-go/correlator/bench/peers/table"
+	"github.com/correlator-go/correlator/bench/peers/wire"
+)
+
+// The test binary is its own child, as the program is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "-role" {
+		os.Exit(claim.Main(os.Args[1:], os.Stdout, os.Stderr, nil, map[string]claim.Role{
+			contest.ClientChild: contest.Role, contest.ServerChild: contest.ServerRole,
+			contest.CodecChild: contest.CodecRole, contest.TableChild: contest.TableRole,
+		}))
+	}
+	os.Exit(m.Run())
+}
+
+func row(s report.Scenario, transport string, callers, bytes int) report.Row {
+	return report.Row{Scenario: s, Transport: transport, Callers: callers, Bytes: bytes}
+}
+
+// A contest of two runs through servers and children of its own, over every
+// transport and with every scenario.
+func TestContest(t *testing.T) {
+	p := contest.Plan{
+		Rounds: 2, Warm: time.Millisecond, Window: 10 * time.Millisecond,
+		Peers: func(q peer.Peer, _ report.Row) bool {
+			return q.Name == peer.Blocking || q.Name == peer.Callbacks || q.Name == "net-rpc-json"
+		},
+		Rows: []report.Row{
+			row(report.Closed, contest.Unix, 1024, contest.Small), row(report.Closed, contest.TCP, 4, contest.Large), row(report.Closed, contest.Pipe, 4, contest.Small),
+			row(report.Open, contest.Unix, 0, contest.Small), row(report.Stuck, contest.Unix, 4, contest.Small), row(report.Expiry, contest.Unix, 4, contest.Small),
+			{Scenario: report.Codec, Shape: wire.Header}, {Scenario: report.Table, Shape: table.Sizes()[0].String()},
+		},
+	}
+	var out, log bytes.Buffer
+	r, err := contest.Run(p, &out, &log)
+	require.NoError(t, err)
+	require.Len(t, r.Rows, len(p.Rows))
+	for _, row := range r.Rows {
+		require.Contains(t, out.String(), row.Title())
+		require.NotEmpty(t, row.Entries)
+		for _, e := range row.Entries {
+			if e.Failed != "" && row.Scenario == report.Open {
+				continue // a machine that is busy with other tests may not hold the rate
+			}
+			require.Emptyf(t, e.Failed, "%s: %s", row.Title(), e.Peer)
+			rounds := p.Rounds
+			if row.Scenario == report.Stuck {
+				rounds = 1
+			}
+			require.Lenf(t, e.Rounds, rounds, "%s: %s", row.Title(), e.Peer)
+		}
+	}
+	expired := r.Rows[5].Entry(peer.Blocking)
+	late, ok := expired.Median(load.P50)
+	require.True(t, ok)
+	require.Positive(t, late, "calls expire late, never early")
+}
+
+// A contender that cannot do a row says why, and is not asked again.
+func TestContestGoesOnWithoutWhoFails(t *testing.T) {
+	p := contest.Plan{
+		Rounds: 2, Warm: time.Millisecond, Window: 5 * time.Millisecond,
+		Peers: func(q peer.Peer, _ report.Row) bool { return q.Name == peer.Callbacks || q.Name == peer.Windows },
+		// Callbacks can have no more calls in flight than the table holds.
+		Rows: []report.Row{row(report.Closed, contest.Unix, 40_000, 1)},
+	}
+	r, err := contest.Run(p, new(bytes.Buffer), new(bytes.Buffer))
+	require.NoError(t, err)
+	e := r.Rows[0].Entry(peer.Callbacks)
+	require.Contains(t, e.Failed, "too many pending calls")
+	require.Empty(t, e.Rounds)
+	require.Len(t, r.Rows[0].Entry(peer.Windows).Rounds, 2)
+}
+
+func TestPlans(t *testing.T) {
+	for name, p := range map[string]contest.Plan{"quick": contest.Quick(), "full": contest.Full(), "check": contest.Check()} {
+		require.Positive(t, p.Rounds, name)
+		seen := map[string]bool{}
+		for _, r := range p.Rows {
+			require.Falsef(t, seen[r.Title()], "%s: %q twice", name, r.Title())
+			seen[r.Title()] = true
+		}
+		require.True(t, seen["unix, 1024 callers, 100 bytes"], name)
+	}
+}
+
+func TestRolesRefuseBadArguments(t *testing.T) {
+	for _, role := range []claim.Role{contest.Role, contest.ServerRole, contest.CodecRole, contest.TableRole} {
+		_, err := role(nil)
+		require.Error(t, err)
+	}
+	_, err := contest.ServerRole([]string{"nobody"})
+	require.ErrorContains(t, err, "nobody")
+	_, err = contest.Role([]string{`{"client":"nobody"}`})
+	require.ErrorContains(t, err, "nobody")
+	_, err = contest.TableRole([]string{table.Ours, "no size"})
+	require.ErrorContains(t, err, "no size")
+}

@@ -1,0 +1,190 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/bench/peers/load"
+	"github.com/correlator-go/correlator/bench/peers/peer"
+	"github.com/correlator-go/correlator/bench/peers/report"
+	"github.com/correlator-go/correlator/bench/peers/wire"
+)
+
+// entry has one figure of one column, a value a round.
+func entry(name string, class peer.Class, column string, values ...float64) *report.Entry {
+	e := &report.Entry{Peer: name, Class: class}
+	for _, v := range values {
+		e.Rounds = append(e.Rounds, load.Figures{column: v})
+	}
+	return e
+}
+
+func closed(callers, bytes int, entries ...*report.Entry) *report.Row {
+	return &report.Row{Scenario: report.Closed, Transport: "unix", Callers: callers, Bytes: bytes, Entries: entries}
+}
+
+func TestMedianAndRatio(t *testing.T) {
+	row := closed(64, 100,
+		entry("a", peer.Ours, load.Rate, 10, 40, 20), entry("b", peer.JSON, load.Rate, 10, 20, 20),
+		&report.Entry{Peer: "c", Class: peer.JSON, Failed: "deadlock", Rounds: []load.Figures{{load.Rate: 99}}})
+	m, ok := row.Entry("a").Median(load.Rate)
+	require.True(t, ok)
+	require.Equal(t, 20.0, m)
+	_, ok = row.Entry("a").Median(load.CPU)
+	require.False(t, ok)
+	_, ok = row.Entry("c").Median(load.Rate)
+	require.False(t, ok, "who failed has no figures")
+
+	ratio, ok := row.Ratio(load.Rate, "a", "b")
+	require.True(t, ok)
+	require.Equal(t, 1.0, ratio.Median, "of the ratios within rounds")
+	// ln 1, ln 2, ln 1: mean .231, standard error .231, t = 4.303.
+	require.InDelta(t, 0.466, ratio.Low, 0.001)
+	require.InDelta(t, 3.405, ratio.High, 0.005)
+	_, ok = row.Ratio(load.Rate, "a", "c")
+	require.False(t, ok)
+	_, ok = row.Ratio(load.Rate, "a", "nobody")
+	require.False(t, ok)
+
+	require.Equal(t, "b", row.Of(peer.JSON, load.Rate)[0].Peer)
+	require.Zero(t, entry("x", peer.JSON, load.Rate, 5).Spread(load.Rate))
+	require.InDelta(t, 4.303*1/1.732/10, entry("x", peer.JSON, load.Rate, 9, 10, 11).Spread(load.Rate), 0.01)
+}
+
+// results lists what became of each demand, by what is demanded.
+func results(rows ...*report.Row) map[string]report.Result {
+	out := map[string]report.Result{}
+	for _, v := range report.Judge(&report.Report{Rows: rows}) {
+		out[v.Demand] = v.Result
+	}
+	return out
+}
+
+func TestFirstAmongJSONRPC(t *testing.T) {
+	ours := func(v ...float64) *report.Entry { return entry(peer.Blocking, peer.Ours, load.Rate, v...) }
+	others := []*report.Entry{entry("slow", peer.JSON, load.Rate, 1, 1, 1), entry("fast", peer.JSON, load.Rate, 100, 101, 99), entry("another", peer.Other, load.Rate, 900, 900, 900)}
+	at := func(e *report.Entry) report.Result {
+		return results(closed(64, 100, append(others, e)...))["first by calls/s"]
+	}
+	require.Equal(t, report.Met, at(ours(110, 111, 109)))
+	require.Equal(t, report.Tie, at(ours(99, 130, 90)), "the interval holds 1")
+	require.Equal(t, report.Short, at(ours(50, 51, 49)))
+	require.Equal(t, report.Unknown, at(&report.Entry{Peer: peer.Blocking, Class: peer.Ours, Failed: "broken"}))
+
+	cpu := results(closed(64, 100, entry(peer.Blocking, peer.Ours, load.CPU, 10, 10, 10), entry("lean", peer.JSON, load.CPU, 5, 5, 5)))
+	require.Equal(t, report.Short, cpu["first by cpu"], "less is better")
+	require.NotContains(t, results(closed(1, 100, ours(1), entry("x", peer.JSON, load.Rate, 1))), "first by cpu")
+}
+
+func TestFactors(t *testing.T) {
+	row := closed(1024, 100, entry(peer.Blocking, peer.Ours, load.Rate, 150), entry("next", peer.JSON, load.Rate, 100), entry(peer.MCPGo, peer.JSON, load.Rate, 13),
+		entry(peer.GRPC, peer.Other, load.Rate, 10))
+	got := results(row)
+	require.Equal(t, report.Met, got["calls/s ≥ 1.5× the next, next"])
+	require.Equal(t, report.Short, got["calls/s ≥ 12× mcp-go"])
+	require.Equal(t, report.Met, got["calls/s ≥ 15× grpc"])
+	require.Equal(t, report.Unknown, got["calls/s ≥ 45× go-sdk"])
+	require.Equal(t, report.Short, results(closed(1024, 4096, entry(peer.Blocking, peer.Ours, load.Rate, 1), entry(peer.Rueidis, peer.Other, load.Rate, 1)))["calls/s ≥ 1.5× rueidis"])
+}
+
+func TestScenarioDemands(t *testing.T) {
+	open := &report.Row{Scenario: report.Open, Entries: []*report.Entry{entry(peer.Blocking, peer.Ours, load.P99, 3), entry("r", peer.JSON, load.P99, 10)}}
+	require.Equal(t, report.Met, results(open)["p99 ≤ 1/3 of r's"])
+	stuck := &report.Row{Scenario: report.Stuck, Entries: []*report.Entry{entry(peer.Blocking, peer.Ours, report.Growth, 1<<20)}}
+	require.Equal(t, report.Short, results(stuck)["stuck calls add no more than their slots (64 KiB)"])
+
+	late := entry(peer.Blocking, peer.Ours, load.P99, 3e6)
+	late.Rounds[0][load.CPU] = 4
+	callbacks := entry(peer.Callbacks, peer.Ours, load.CPU, 2)
+	rival := entry("r", peer.JSON, load.CPU, 6)
+	expiry := &report.Row{Scenario: report.Expiry, Entries: []*report.Entry{late, callbacks, rival, entry("timer", peer.Floor, load.P99, 1.9e6)}}
+	got := results(expiry)
+	require.Equal(t, report.Short, got["late p99 ≤ AfterFunc's + 1 tick"])
+	require.Equal(t, report.Met, got["CPU per expired call ≤ 1/3 of the best rival's, r"], "the best of ours counts")
+
+	generator := &report.Row{Scenario: report.Loadgen, Entries: []*report.Entry{entry(peer.Batches, peer.Ours, load.CPU, 100), entry(report.LoadgenClient, peer.Other, load.CPU, 130)}}
+	require.Equal(t, report.Short, results(generator)["loadgen adds ≤ 25 % to a call's CPU"])
+	codec := &report.Row{Scenario: report.Codec, Shape: wire.Encode, Entries: []*report.Entry{entry(wire.Ours, peer.Ours, report.Time, 10), entry(wire.Segmentio, peer.Other, report.Time, 14)}}
+	require.Equal(t, report.Met, results(codec)["≥ 1.4× as fast as segmentio"])
+}
+
+// Every demand of the codec is about a shape that is measured and a library that
+// does it.
+func TestCodecDemandsCanBeMeasured(t *testing.T) {
+	for _, shape := range wire.Shapes() {
+		row := &report.Row{Scenario: report.Codec, Shape: shape}
+		for _, library := range wire.Libraries() {
+			if wire.Does(library, shape) {
+				row.Entries = append(row.Entries, entry(library, peer.Other, report.Time, 1))
+			}
+		}
+		got := results(row)
+		require.NotEmptyf(t, got, "nothing is demanded of %q", shape)
+		require.NotContains(t, got, report.Unknown)
+		for demand, result := range got {
+			require.NotEqualf(t, report.Unknown, result, "%s: %s", shape, demand)
+		}
+	}
+}
+
+func TestWriteAndRead(t *testing.T) {
+	r := report.New(time.Unix(1e9, 5))
+	r.Rows = []*report.Row{closed(64, 100, entry("a", peer.Ours, load.Rate, 1, 2))}
+	path := filepath.Join(t.TempDir(), "r.json")
+	require.NoError(t, r.Write(path))
+	back, err := report.Read(path)
+	require.NoError(t, err)
+	require.Equal(t, r, back)
+
+	require.NoError(t, os.WriteFile(path, []byte(`{"schema":99}`), 0o600))
+	_, err = report.Read(path)
+	require.ErrorContains(t, err, "schema 99")
+	require.NoError(t, os.WriteFile(path, []byte(`{`), 0o600))
+	_, err = report.Read(path)
+	require.ErrorContains(t, err, path)
+}
+
+func TestText(t *testing.T) {
+	r := report.New(time.Unix(1e9, 0))
+	e := entry("quick", peer.JSON, load.Rate, 200, 200)
+	e.Rounds[0][load.P99], e.Rounds[1][load.P99] = 1.5e6, 1.5e6
+	r.Rows = []*report.Row{closed(64, 100, entry(peer.Blocking, peer.Ours, load.Rate, 100), e, &report.Entry{Peer: "broken", Class: peer.JSON, Failed: "a deadlock"})}
+	var out bytes.Buffer
+	require.NoError(t, r.Text(&out))
+	require.Regexp(t, `(?s)unix, 64 callers, 100 bytes.*quick +0% +200 +– +1\.5 ms.*\* correlator +– +100 .*broken: a deadlock`, out.String())
+}
+
+// README.md describes every field of the document.
+func TestSchemaIsDocumented(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	var walk func(reflect.Type)
+	walk = func(typ reflect.Type) {
+		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+			typ = typ.Elem()
+		}
+		if typ.Kind() != reflect.Struct || typ == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for f := range typ.NumField() {
+			name, _, _ := strings.Cut(typ.Field(f).Tag.Get("json"), ",")
+			require.Containsf(t, string(readme), "`"+name+"`", "README.md says nothing of %s.%s", typ, name)
+			walk(typ.Field(f).Type)
+		}
+	}
+	walk(reflect.TypeFor[report.Report]())
+	for _, column := range []string{load.Rate, load.P50, load.P99, load.P999, load.CPU, load.Allocs, load.Bytes, load.WriteCall, load.Errors,
+		report.HeapBefore, report.HeapAfter, report.Growth, report.Time} {
+		require.Contains(t, string(readme), "`"+column+"`")
+	}
+	_, err = json.Marshal(report.New(time.Now()))
+	require.NoError(t, err)
+}
