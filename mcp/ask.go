@@ -33,7 +33,7 @@ func (x *step) askClient(e *exchange, c *call, keys []string, in *InputRequired)
 // again; when it is none, the request fails, and the other questions are withdrawn.
 func (x *step) answered(in *Answered) {
 	e, c := x.s.liveCall(in.Invocation)
-	if c == nil || c.asks == nil {
+	if c == nil || c.asks == nil || !x.s.session.ready { // what is held was not asked
 		return
 	}
 	if _, open := c.asks.open[in.Key]; !open {

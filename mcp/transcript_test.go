@@ -69,7 +69,20 @@ type player struct {
 	state     *mcp.State
 	principal string
 	runs      map[mcp.InvocationID]*mcp.Invocation
-	token     string // the last requestState or cursor that was written: $STATE
+	token     string   // the last requestState or cursor that was written: $STATE
+	read      []string // what feed had written
+	last      mcp.ExchangeID
+}
+
+// feed gives the frame to the state on a new exchange and keeps what is written.
+func (p *player) feed(frame string) {
+	p.last++
+	for _, e := range mcp.Step(p.state, mcp.Received{Exchange: p.last, Frame: []byte(frame)}, nil) {
+		if e.Kind == mcp.Write {
+			requireJSON(p.t, e.Frame)
+			p.read = append(p.read, string(e.Frame))
+		}
+	}
 }
 
 var tokenPattern = regexp.MustCompile(`"(?:requestState|nextCursor)":"([^"]*)"`)
