@@ -333,3 +333,18 @@ func TestCallbacksMayReenter(t *testing.T) {
 	again(conn.Outcome{})
 	<-done
 }
+
+func TestErrorOfACallThatComesTooLate(t *testing.T) {
+	c, _ := connect(t, conn.Options{})
+	ended, cancel := context.WithCancel(background)
+	cancel()
+	_, err := c.Call(ended, "add", nil, conn.CallOptions{})
+	require.EqualError(t, err, "engine: call of add was never registered, it was cancelled: context canceled")
+	require.NoError(t, c.Close())
+	<-c.Done()
+	_, err = c.Call(background, "add", nil, conn.CallOptions{})
+	require.EqualError(t, err, "engine: call of add was never registered: engine: closed")
+	_, err = c.Start(background, "add", nil, conn.CallOptions{}, nil)
+	require.ErrorIs(t, err, conn.ErrClosed)
+	require.ErrorContains(t, c.Notify(background, "add", nil), "never")
+}

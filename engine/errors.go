@@ -65,6 +65,9 @@ type CallError struct {
 
 // Error tells the call, its end and whether it was sent.
 func (e *CallError) Error() string {
+	if e.ID.IsAbsent() {
+		return e.unregistered()
+	}
 	var b strings.Builder
 	b.WriteString("engine: call ")
 	b.WriteString(e.ID.String())
@@ -86,6 +89,26 @@ func (e *CallError) Error() string {
 		b.WriteString(": " + e.Err.Error())
 	}
 	return b.String()
+}
+
+// unregistered is the text for a call that came too late, or found no room: it never
+// got an id.
+func (e *CallError) unregistered() string {
+	text := "engine: call"
+	if e.Method != "" {
+		text += " of " + e.Method
+	}
+	text += " was never registered"
+	switch e.Status {
+	case Expired:
+		text += ", its deadline passed"
+	case Cancelled:
+		text += ", it was cancelled"
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
 }
 
 // Unwrap gives Err.
