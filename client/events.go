@@ -120,6 +120,9 @@ func (e *events) readLine() ([]byte, error) {
 			_, _ = e.r.Discard(len(b))
 			continue
 		}
+		if len(e.line)+end > e.max {
+			return nil, errEventTooLarge
+		}
 		line := append(e.line, b[:end]...)
 		e.line = line
 		_, _ = e.r.Discard(end + 1)

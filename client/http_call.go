@@ -46,8 +46,7 @@ func (l *httpLink) renew(ctx context.Context, old string) error {
 	if _, now := l.state(); now != old {
 		return nil
 	}
-	l.setSession("")
-	return l.c.initialize(ctx, l)
+	return l.c.initialize(ctx, l) // calls go on with the old session meanwhile, and come back here
 }
 
 // attempt sends a request once and waits for its end.
@@ -139,7 +138,7 @@ func (x *exchange) post(ctx context.Context) error {
 		x.sent.Store(true)
 		l.engine.Dispatch(x.id)
 	}})
-	resp, err := l.post(ctx, x.frame, x.r.headers)
+	resp, err := l.post(ctx, x.r.method, x.frame, x.r.headers)
 	if err != nil {
 		return err
 	}
@@ -147,20 +146,24 @@ func (x *exchange) post(ctx context.Context) error {
 	if resp.StatusCode/100 != 2 {
 		return l.refused(resp, x.r.method)
 	}
-	if id := resp.Header.Get(headerSession); id != "" && x.r.method == mcp.MethodInitialize {
-		l.setSession(id)
+	if x.r.method == mcp.MethodInitialize {
+		l.setSession(resp.Header.Get(headerSession))
 	}
 	return x.read(ctx, resp)
 }
 
-// post posts one message.
-func (l *httpLink) post(ctx context.Context, frame []byte, headers []mcp.ParamHeader) (*http.Response, error) {
+// post posts one message; method is "" for an answer.
+func (l *httpLink) post(ctx context.Context, method string, frame []byte, headers []mcp.ParamHeader) (*http.Response, error) {
 	req, err := l.newRequest(ctx, http.MethodPost, frame)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Content-Type", typeJSON)
 	req.Header.Set("Accept", acceptedByCall)
+	if method == mcp.MethodInitialize {
+		req.Header.Del(headerSession) // it begins another one
+		req.Header.Del(headerVersion)
+	}
 	if revision, _ := l.state(); revision.IsModern() {
 		if err := describe(req.Header, frame); err != nil {
 			return nil, err
@@ -228,7 +231,7 @@ func (l *httpLink) notify(ctx context.Context, method string, params []byte) err
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(l.base, cancel)()
-	resp, err := l.post(ctx, codec.AppendNotification(nil, method, params), nil)
+	resp, err := l.post(ctx, method, codec.AppendNotification(nil, method, params), nil)
 	if err != nil {
 		return fmt.Errorf("client: %s: %w", method, err)
 	}

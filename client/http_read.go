@@ -20,7 +20,7 @@ func (l *httpLink) refused(resp *http.Response, method string) error {
 		return codec.ReadError(object)
 	}
 	failure := &HTTPError{Method: method, StatusCode: resp.StatusCode, Status: resp.Status, Body: body[:min(len(body), HTTPErrorBody)]}
-	if _, session := l.state(); resp.StatusCode == http.StatusNotFound && session != "" {
+	if resp.StatusCode == http.StatusNotFound && resp.Request.Header.Get(headerSession) != "" {
 		return fmt.Errorf("%w: %w", ErrSessionEnded, failure)
 	}
 	return failure

@@ -180,7 +180,7 @@ func (l *httpLink) reply(ctx context.Context, rawID string, result []byte, failu
 	if failure != nil {
 		frame = codec.AppendError(nil, []byte(rawID), failure)
 	}
-	resp, err := l.post(ctx, frame, nil)
+	resp, err := l.post(ctx, "", frame, nil)
 	if err == nil { // else the server waits for an answer in vain, as its own timeout will tell it
 		discard(resp)
 	}
