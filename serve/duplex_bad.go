@@ -13,7 +13,12 @@ import (
 // is answered depends on whether the answer would name its request.
 func (d *duplex) strange(m *codec.Message, err error) {
 	if _, syntax := errors.AsType[*codec.SyntaxError](err); !syntax && errors.Is(err, codec.ErrBatch) {
-		d.take(m, nil, batchIDs(m.Frame(), d.server.o.MaxDepth))
+		ids, deep := batchIDs(m.Frame(), d.server.o.MaxDepth)
+		if deep {
+			d.tooDeep(m)
+			return
+		}
+		d.take(m, nil, ids)
 		return
 	}
 	d.server.counts.unreadable.Add(1)
@@ -25,19 +30,20 @@ func (d *duplex) strange(m *codec.Message, err error) {
 	d.take(m, nil, ids)
 }
 
-// batchIDs are the ids of the requests in an array.
-func batchIDs(frame []byte, depth int) []codec.ID {
+// batchIDs are the ids of the requests in an array; deep says that it is nested
+// above depth.
+func batchIDs(frame []byte, depth int) (ids []codec.ID, deep bool) {
 	o := codec.ScanOptions{MaxDepth: depth}
-	var ids []codec.ID
 	for element, err := range codec.SplitBatch(frame, o) {
 		if err != nil {
+			deep = deep || errors.Is(err, codec.ErrTooDeep)
 			continue
 		}
 		if m, err := codec.Parse(element, o); err == nil && m.Kind == codec.KindRequest {
 			ids = append(ids, m.ID())
 		}
 	}
-	return ids
+	return ids, deep
 }
 
 // tooLong refuses a line that is above MaxFrame, of which the two ends are known.

@@ -61,12 +61,17 @@ func (c *Connection) Send(x mcp.ExchangeID, frame []byte, correlation string) er
 	in := delivery{exchange: x, frame: frame, caller: c.caller, correlation: correlation}
 	var e codec.Envelope
 	var limit *LimitError
-	switch err := codec.Scan(frame, &e, codec.ScanOptions{MaxDepth: c.o.MaxDepth}); {
+	err := codec.Scan(frame, &e, codec.ScanOptions{MaxDepth: c.o.MaxDepth})
+	deep := errors.Is(err, codec.ErrTooDeep)
+	if errors.Is(err, codec.ErrBatch) {
+		_, deep = batchIDs(frame, c.o.MaxDepth)
+	}
+	switch {
 	case c.isClosed():
 		return ErrStopped
 	case len(frame) > c.o.MaxFrame:
 		limit = &LimitError{Err: ErrFrameTooLarge, Have: len(frame), Limit: c.o.MaxFrame}
-	case errors.Is(err, codec.ErrTooDeep):
+	case deep:
 		limit = &LimitError{Err: ErrFrameTooDeep, Limit: c.o.MaxDepth}
 	case err == nil:
 		in.envelope = &e
