@@ -1,11 +1,17 @@
 package bench
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/correlator-go/correlator/bench/claim"
 	"github.com/correlator-go/correlator/bench/rival"
 )
 
-const codecArea = "codec"
+const (
+	codecArea = "codec"
+	stopText  = "codec, one text"
+)
 
 // onSeries makes claims that read one series.
 type onSeries func(*claim.Session) (*claim.Series, error)
@@ -35,37 +41,75 @@ func codecClaims() []claim.Claim {
 	return append(append(decodeClaims(), encodeClaims()...), streamClaims()...)
 }
 
+// decodeDemands are the factors by which one way to decode must be faster than
+// another, by shape. What stands here without a demand is shown.
+var decodeDemands = map[string]map[string]map[string]float64{
+	ourName: {
+		"A":   {stdName: 28, sonicStdName: 0, sonicDefaultName: 6},
+		"B":   {stdName: 8, sonicStdName: 2, sonicDefaultName: 1.7},
+		"C":   {stdName: 22, sonicStdName: 1.6, sonicDefaultName: 1.4},
+		"D":   {stdName: 7, sonicStdName: 1.6, sonicDefaultName: 1.6},
+		"mix": {stdName: 11, reusingName: 0, sonicStdName: 2, sonicDefaultName: 1.8},
+		"E1":  {stdName: 0, sonicStdName: 1.3, sonicDefaultName: 0, indexByteName: 0.4},
+		"E2":  {stdName: 0, sonicStdName: 0.9, sonicDefaultName: 0},
+		"E3":  {stdName: 0, sonicStdName: 0.85, sonicDefaultName: 0, validUTF8Name: 5},
+		"F":   {stdName: 6.5, sonicStdName: 1.6, sonicDefaultName: 0},
+	},
+	portableName: {
+		"A":   {stdName: 22, reusingName: 0, sonicStdName: 0},
+		"B":   {stdName: 8, reusingName: 0, sonicStdName: 0},
+		"C":   {stdName: 12, reusingName: 0, sonicStdName: 0},
+		"D":   {stdName: 0, reusingName: 0, sonicStdName: 1.1},
+		"mix": {stdName: 7.5, reusingName: 0, sonicStdName: 1.25, sonicDefaultName: 0},
+	},
+	trustingName: {
+		"B": {sonicFastestName: 3},
+		"C": {sonicFastestName: 2},
+		"D": {sonicFastestName: 2},
+	},
+}
+
 func decodeClaims() []claim.Claim {
-	names := []string{ourName, stdName, reusingName}
+	ours := []string{ourName, portableName, trustingName}
+	rivals := []string{stdName, reusingName}
 	if rival.HaveSonic {
-		names = append(names, sonicStdName, sonicDefaultName)
+		rivals = append(rivals, sonicStdName, sonicDefaultName, sonicFastestName)
 	}
+	rivals = append(rivals, indexByteName, validUTF8Name)
 	decode := onSeries(func(s *claim.Session) (*claim.Series, error) {
 		var contenders []claim.Contender
-		for _, n := range names {
+		for _, n := range append(slices.Clone(ours), rivals...) {
 			contenders = append(contenders, role(s, n, "decode", n))
 		}
 		return s.Series("decode", contenders...)
 	})
-	demands := map[string]map[string]float64{
-		"A":   {stdName: 22},
-		"B":   {stdName: 8},
-		"C":   {stdName: 12},
-		"mix": {stdName: 7.5, sonicStdName: 1.25},
-	}
 	var all []claim.Claim
-	for _, s := range shapes {
-		all = append(all,
-			claim.Claim{Area: codecArea, Name: "scan " + s.letter, Unit: "ns", Measure: decode.median(ourName, s.letter)},
-			claim.Claim{Area: codecArea, Name: "scan " + s.letter + ": allocations", Bound: claim.AtMost, Demand: 0.001, Unit: "allocs",
-				Measure: decode.largest(ourName, s.letter+" allocs")})
-		for _, n := range names[1:] {
-			c := claim.Claim{Area: codecArea, Name: "scan " + s.letter + ": faster than " + n, Unit: "times",
-				Measure: decode.ratio(n, s.letter, ourName, s.letter)}
-			if demand, ok := demands[s.letter][n]; ok {
-				c.Bound, c.Demand = claim.AtLeast, demand
+	for _, way := range ours {
+		name, _ := strings.CutPrefix(way, ourName)
+		for _, s := range shapes {
+			scan := "scan" + name + " " + s.letter
+			demands, ok := decodeDemands[way][s.letter]
+			if !ok {
+				continue
 			}
-			all = append(all, c)
+			all = append(all,
+				claim.Claim{Area: codecArea, Name: scan, Unit: "ns", Measure: decode.median(way, s.letter)},
+				claim.Claim{Area: codecArea, Name: scan + ": allocations", Bound: claim.AtMost, Demand: 0.001, Unit: "allocs",
+					Measure: decode.largest(way, s.letter+" allocs")})
+			for _, n := range rivals {
+				demand, ok := demands[n]
+				if !ok {
+					continue
+				}
+				c := claim.Claim{Area: codecArea, Name: scan + ": faster than " + n, Unit: "times", Measure: decode.ratio(n, s.letter, way, s.letter)}
+				if n == indexByteName {
+					c.Name, c.Unit = scan+": against "+n, "of its speed"
+				}
+				if demand > 0 {
+					c.Bound, c.Demand = claim.AtLeast, demand
+				}
+				all = append(all, c)
+			}
 		}
 	}
 	return all
@@ -110,9 +154,12 @@ func streamClaims() []claim.Claim {
 		return s.Series("pool", role(s, ourName, "pool"))
 	})
 	stop := onSeries(func(s *claim.Session) (*claim.Series, error) {
-		contenders := []claim.Contender{role(s, ourName, "stop", ourName)}
+		contenders := []claim.Contender{
+			role(s, ourName, "stop", ourName, "objects"), role(s, stopText, "stop", ourName, "text"),
+			role(s, trustingName, "stop", trustingName, "objects"),
+		}
 		if rival.HaveSonic {
-			contenders = append(contenders, role(s, "sonic.Valid", "stop", "sonic.Valid"))
+			contenders = append(contenders, role(s, "sonic.Valid", "stop", "sonic.Valid", "objects"))
 		}
 		return s.SeriesOf("stop the world", 3, contenders...)
 	})
@@ -153,6 +200,8 @@ func streamClaims() []claim.Claim {
 		{Area: codecArea, Name: "pool, 1 % of 1 MiB, copying included: against sync.Pool", Bound: claim.AtMost, Demand: 1.3, Unit: "of its time",
 			Measure: pool.ratio(ourName, "1% 1 MiB ours", ourName, "1% 1 MiB sync.Pool")},
 		{Area: codecArea, Name: "a frame of 64 MiB is scanned: the world stops within", Bound: claim.AtMost, Demand: 5e6, Unit: "ns", Measure: stop.median(ourName, "ns")},
+		{Area: codecArea, Name: "a text of 64 MiB is scanned: the world stops within", Bound: claim.AtMost, Demand: 5e6, Unit: "ns", Measure: stop.median(stopText, "ns")},
+		{Area: codecArea, Name: "a frame of 64 MiB is trusted: the world stops within", Bound: claim.AtMost, Demand: 5e6, Unit: "ns", Measure: stop.median(trustingName, "ns")},
 	}
 	if rival.HaveSonic {
 		all = append(all, claim.Claim{Area: codecArea, Name: "sonic.Valid looks at it: the world stops within", Unit: "ns", Measure: stop.median("sonic.Valid", "ns")})

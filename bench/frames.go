@@ -6,12 +6,17 @@ import (
 	"github.com/correlator-go/correlator/internal/frameset"
 )
 
-// The shapes of frames that claims are about, by the letter they go by.
+// The shapes of frames that claims are about, by the letter they go by, and how many
+// frames of each a set has.
 var shapes = []struct {
 	letter string
 	shape  frameset.Shape
+	frames int
 }{
-	{"A", frameset.Response}, {"B", frameset.Request}, {"C", frameset.Text}, {"D", frameset.Nested}, {"mix", frameset.Mix},
+	{"A", frameset.Response, frameset.Rotation}, {"B", frameset.Request, frameset.Rotation},
+	{"C", frameset.Text, frameset.Rotation}, {"D", frameset.Nested, frameset.Rotation},
+	{"mix", frameset.Mix, frameset.Rotation},
+	{"E1", frameset.Base64, 8}, {"E2", frameset.Prose, 8}, {"E3", frameset.Wide, 8}, {"F", frameset.Objects, 8},
 }
 
 func frames(s frameset.Shape) [][]byte { return frameset.Make(s, 1, frameset.Rotation) }

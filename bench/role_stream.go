@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -41,7 +42,7 @@ func framingRole([]string) (claim.Values, error) {
 	var m codec.Message
 	retained := codec.NewReader(lines(), codec.ReaderOptions{})
 	length := codec.NewReader(headed(), codec.ReaderOptions{Framer: codec.LengthFramer{}})
-	slice, bytes := bufio.NewReaderSize(lines(), readSize), bufio.NewReaderSize(lines(), readSize)
+	slice, whole := bufio.NewReaderSize(lines(), readSize), bufio.NewReaderSize(lines(), readSize)
 	decoder, std := json.NewDecoder(lines()), json.NewDecoder(lines())
 	full := bufio.NewReaderSize(headed(), readSize)
 	var raw json.RawMessage
@@ -53,7 +54,7 @@ func framingRole([]string) (claim.Values, error) {
 		"scanned allocs": allocations(n, times(func() error { return read.ReadMessage(&m) })),
 		"retained":       each(n, times(func() error { err := retained.ReadMessage(&m); m.Retain(); m.Release(); return err })),
 		"ReadSlice":      each(n, times(func() error { _, err := slice.ReadSlice('\n'); return err })),
-		"ReadBytes":      each(n, times(func() error { _, err := bytes.ReadBytes('\n'); return err })),
+		"ReadBytes":      each(n, times(func() error { _, err := whole.ReadBytes('\n'); return err })),
 		"json.Decoder":   each(n, times(func() error { return decoder.Decode(&raw) })),
 		"decoder decoded": each(n, times(func() error {
 			if err := std.Decode(&raw); err != nil {
@@ -141,27 +142,45 @@ func poolRole([]string) (claim.Values, error) {
 }
 
 // stopRole scans a frame of 64 MiB over and over while another goroutine stops the
-// world, and measures how long the longest stop took.
+// world, and measures how long the longest stop took. The frame holds what is told:
+// objects, or one text.
 func stopRole(args []string) (claim.Values, error) {
+	name, holds := args[0], args[1]
+	shape, between := frameset.Objects, ","
+	if holds == "text" {
+		shape, between = frameset.Wide, ""
+	}
 	var frame []byte
 	frame = append(frame, `{"jsonrpc":"2.0","id":1,"result":[`...)
-	for i, f := 0, frameset.Make(frameset.Objects, 1, 8); len(frame) < 64<<20; i++ {
+	if holds == "text" {
+		frame = append(frame, '"')
+	}
+	for i, f := 0, frameset.Make(shape, 1, 8); len(frame) < 64<<20; i++ {
 		if i > 0 {
-			frame = append(frame, ',')
+			frame = append(frame, between...)
 		}
-		frame = append(frame, f[i%len(f)]...)
+		part := f[i%len(f)]
+		if holds == "text" { // the middle of one string
+			part = part[bytes.Index(part, []byte(`"text":"`))+len(`"text":"`) : bytes.LastIndex(part, []byte(`"}`))]
+		}
+		frame = append(frame, part...)
+	}
+	if holds == "text" {
+		frame = append(frame, '"')
 	}
 	frame = append(frame, `]}`...)
-	scan := func() bool {
-		var e codec.Envelope
-		return codec.Scan(frame, &e, codec.ScanOptions{}) == nil
+	scan := func(o codec.ScanOptions) func() bool {
+		return func() bool {
+			var e codec.Envelope
+			return codec.Scan(frame, &e, o) == nil
+		}
 	}
-	switch args[0] {
-	case ourName:
-	case "sonic.Valid":
-		scan = func() bool { return rival.ValidSonic(frame) }
-	default:
-		return nil, fmt.Errorf("no codec %q", args[0])
+	valid := map[string]func() bool{
+		ourName: scan(codec.ScanOptions{}), trustingName: scan(codec.ScanOptions{TrustBody: true}),
+		"sonic.Valid": func() bool { return rival.ValidSonic(frame) },
+	}[name]
+	if valid == nil {
+		return nil, fmt.Errorf("no codec %q", name)
 	}
 	var (
 		stop atomic.Bool
@@ -170,7 +189,7 @@ func stopRole(args []string) (claim.Values, error) {
 	)
 	wg.Go(func() {
 		for !stop.Load() {
-			if !scan() {
+			if !valid() {
 				bad.Store(true)
 				return
 			}
@@ -187,7 +206,7 @@ func stopRole(args []string) (claim.Values, error) {
 	stop.Store(true)
 	wg.Wait()
 	if bad.Load() {
-		return nil, fmt.Errorf("%s refuses the frame", args[0])
+		return nil, fmt.Errorf("%s refuses the frame", name)
 	}
 	return claim.Values{"ns": float64(longest)}, nil
 }

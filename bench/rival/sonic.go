@@ -42,6 +42,10 @@ func SonicStd() Decoder { return sonicDecoder(sonic.ConfigStd) }
 // strings.
 func SonicDefault() Decoder { return sonicDecoder(sonic.ConfigDefault) }
 
+// SonicFastest decodes with sonic's ConfigFastest, which goes over raw members by
+// their brackets.
+func SonicFastest() Decoder { return sonicDecoder(sonic.ConfigFastest) }
+
 func sonicDecoder(api sonic.API) Decoder {
 	return func(frame []byte, m *Message) error {
 		var w sonicWire

@@ -11,6 +11,9 @@ func SonicStd() Decoder { return nil }
 // SonicDefault is nil here.
 func SonicDefault() Decoder { return nil }
 
+// SonicFastest is nil here.
+func SonicFastest() Decoder { return nil }
+
 // EncodeSonic is EncodeStd here.
 func EncodeSonic(id int64, method string, params []byte) ([]byte, error) {
 	return EncodeStd(id, method, params)
