@@ -156,15 +156,15 @@ func (e *Engine[T]) survive() {
 }
 
 // observe tells the observer, if there is one.
-func (e *Engine[T]) observe(s Settlement) {
+func (e *Engine[T]) observe(s *Settlement) {
 	if e.observer != nil {
 		e.tellObserver(s)
 	}
 }
 
-func (e *Engine[T]) tellObserver(s Settlement) {
+func (e *Engine[T]) tellObserver(s *Settlement) {
 	defer e.survive()
-	e.observer(s)
+	e.observer(*s)
 }
 
 func (e *Engine[T]) abandon(a Abandonment) {

@@ -30,12 +30,13 @@ type driver[T any] struct {
 	runs, visits, stagedTotal, expired atomic.Uint64
 
 	// The holder of busy owns these.
-	wheel   *wheel.Wheel
-	taken   uint32                       // what is left of a list that was taken, plus one
-	entries int                          // for which the wheel has room
-	due     []uint32                     // slots that came out of the wheel,
-	visited int                          // and how many of them were visited
-	endings [DeadlineContext + 1]*ending // of this run
+	wheel           *wheel.Wheel
+	taken           uint32                       // what is left of a list that was taken, plus one
+	entries         int                          // for which the wheel has room
+	due             []uint32                     // slots that came out of the wheel,
+	visited         int                          // and how many of them were visited
+	drained, looked uint64                       // what this turn adds to stagedTotal and visits
+	endings         [DeadlineContext + 1]*ending // of this run
 
 	mu      sync.Mutex // protects the timer, and wake while the driver does not run
 	timer   Timer
@@ -145,16 +146,18 @@ func (d *driver[T]) turn() {
 	defer func() {
 		clear(d.endings[:])
 		d.rewind(now, more)
-		if more {
-			return
+		if !more {
+			// What was staged before wake was stored is on the list now.
+			if placed, left := d.drain(now, false); placed {
+				d.rewind(now, left)
+			}
 		}
-		// What was staged before wake was stored is on the list now.
-		if placed, left := d.drain(); placed {
-			d.rewind(now, left)
-		}
+		d.stagedTotal.Add(d.drained)
+		d.visits.Add(d.looked)
+		d.drained, d.looked = 0, 0
 	}()
 	d.visitDue(now) // before any of them can be placed again
-	_, left := d.drain()
+	_, left := d.drain(now, true)
 	more = d.advance(now) || left
 }
 
@@ -164,7 +167,6 @@ func (d *driver[T]) advance(now wheel.Tick) (more bool) {
 	for visits := 0; visits < visitsMax; visits += dueMax {
 		d.due, more = d.wheel.Advance(now, d.due[:0])
 		d.visited = 0
-		d.visits.Add(uint64(len(d.due)))
 		// The slots lie far apart: ask for all of them before waiting for the first.
 		for _, i := range d.due {
 			d.e.table.slot(i).load()
@@ -180,6 +182,7 @@ func (d *driver[T]) advance(now wheel.Tick) (more bool) {
 // visitDue visits the slots that came out of the wheel. One whose visit does not
 // return is visited again: its outcome may be left lying.
 func (d *driver[T]) visitDue(now wheel.Tick) {
+	d.looked += uint64(len(d.due) - d.visited)
 	for ; d.visited < len(d.due); d.visited++ {
 		i := d.due[d.visited]
 		d.visit(d.e.table.slot(i), i, now)

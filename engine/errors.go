@@ -45,20 +45,20 @@ type CallError struct {
 	ID codec.ID
 	// Method is CallOptions.Method.
 	Method string
+	// Err is what Cancel or FailAll were given, or the cause of the context's end;
+	// it may be nil.
+	Err error
+	// Elapsed is the time from registering to the end.
+	Elapsed time.Duration
+	// Budget is the timeout that ran out, for Expired; else 0.
+	Budget time.Duration
+	// Deadline says which deadline ran out, for Expired; else DeadlineNone.
+	Deadline Deadline
 	// Status is Cancelled, Expired or Failed.
 	Status Status
 	// Sent reports whether Dispatch marked the call before it ended. If not, the
 	// peer never saw it and it is safe to try again.
 	Sent bool
-	// Budget is the timeout that ran out, for Expired.
-	Budget time.Duration
-	// Deadline says which deadline ran out, for Expired.
-	Deadline Deadline
-	// Elapsed is the time from registering to the end.
-	Elapsed time.Duration
-	// Err is what Cancel or FailAll were given, or the cause of the context's end;
-	// it may be nil.
-	Err error
 
 	closed bool
 }

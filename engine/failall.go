@@ -47,7 +47,8 @@ func (e *Engine[T]) concludeAll(others []claimed, end *ending) (told []Settlemen
 			callbacks = append(callbacks, c)
 			continue
 		}
-		t := e.conclude(e.table.slot(c.ref().index()), c.ref(), c.found(), end)
+		var t Settlement
+		e.conclude(e.table.slot(c.ref().index()), c.ref(), c.found(), end, &t)
 		if e.observer != nil {
 			told = append(told, t)
 		}
@@ -64,7 +65,7 @@ func (e *Engine[T]) tellAll(told []Settlement, callbacks []claimed, end *ending)
 		}
 	}()
 	for len(told) > 0 {
-		t := told[0]
+		t := &told[0]
 		told = told[1:]
 		e.observe(t)
 	}

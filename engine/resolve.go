@@ -118,7 +118,7 @@ func (e *Engine[T]) resolve(s *slot[T], r ref, w word, id codec.ID, v T) {
 		s.value = v
 		e.publish(s, r, answered)
 	}
-	e.observe(told)
+	e.observe(&told)
 }
 
 // detached runs Options.Detach, between claim and publish, while the call belongs

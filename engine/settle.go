@@ -71,72 +71,82 @@ func (e *Engine[T]) finish(s *slot[T], r ref, found state, end *ending) {
 		e.finishCallback(s, r, end)
 		return
 	}
-	told := e.conclude(s, r, found, end)
-	e.report(told, end)
+	var told Settlement
+	e.conclude(s, r, found, end, &told)
+	e.report(&told, end)
 }
 
 // conclude is finish for a call without a callback, but for the hooks: it runs no
 // user code.
-func (e *Engine[T]) conclude(s *slot[T], r ref, found state, end *ending) (told Settlement) {
-	told = e.tell(s, r, end)
+func (e *Engine[T]) conclude(s *slot[T], r ref, found state, end *ending, told *Settlement) {
+	e.tell(s, r, end, told)
 	if found == discarded {
 		e.freeSlot(s, r)
-		return told
+		return
 	}
 	*e.table.endingOf(r.index()) = end
 	e.publish(s, r, ended)
-	return told
 }
 
 // finishCallback is finish for a call with a callback, which has its turn also when
 // a hook ends this goroutine.
 func (e *Engine[T]) finishCallback(s *slot[T], r ref, end *ending) {
-	told := e.tell(s, r, end)
+	var told Settlement
+	e.tell(s, r, end, &told)
 	notify := s.notify
 	s.notify = nil
 	o := Outcome[T]{ID: e.idOf(r), Err: e.errorOf(s, r, end), Status: end.status}
 	st, entered := e.freeAndEnter(s, r)
 	defer e.deliver(st, entered, notify, &o)
-	e.report(told, end)
+	e.report(&told, end)
 }
 
 // tell does what every ending without a value needs while the call is still
-// owned: it leaves the index, and what observers will hear is copied.
-func (e *Engine[T]) tell(s *slot[T], r ref, end *ending) (told Settlement) {
-	if e.observer != nil || e.onAbandon != nil && end.abandoned() {
-		told = e.settlement(s, r, end)
+// owned: it leaves the index, and of what the hooks will hear is put into told what
+// they will hear.
+func (e *Engine[T]) tell(s *slot[T], r ref, end *ending, told *Settlement) {
+	switch {
+	case e.observer != nil:
+		*told = e.settlement(s, r, end)
+	case e.onAbandon != nil && end.abandoned():
+		told.ID, told.Method, told.Sent = e.idOf(r), e.methodOf(r), s.sent.Load() == r.gen()
 	}
 	if e.index != nil {
 		id := e.idOf(r)
 		e.index.remove(id, e.index.hash(id), r, end.status == Rejected)
 	}
-	return told
+}
+
+// methodOf is the method of the call r, which the caller owns.
+func (e *Engine[T]) methodOf(r ref) string {
+	if d := e.table.dir.Load().details.at(r.index()); d != nil {
+		return d.method
+	}
+	return ""
 }
 
 // report runs the hooks for an ending without a value, the second also when the
 // first ends this goroutine.
-func (e *Engine[T]) report(told Settlement, end *ending) {
+func (e *Engine[T]) report(told *Settlement, end *ending) {
 	if e.onAbandon != nil && end.abandoned() {
-		defer e.abandon(Abandonment{told.ID, told.Method, told.Status, told.Sent})
+		defer e.abandon(Abandonment{told.ID, told.Method, end.status, told.Sent})
 	}
 	e.observe(told)
 }
 
-// settlement describes the end of a call that the caller owns.
+// settlement describes to the observer the end of a call that the caller owns.
 func (e *Engine[T]) settlement(s *slot[T], r ref, end *ending) Settlement {
 	elapsed := end.elapsed(s.start)
 	told := Settlement{
 		ID:      e.idOf(r),
+		Method:  e.methodOf(r),
 		Status:  end.status,
 		Sent:    s.sent.Load() == r.gen(),
 		Queue:   elapsed,
 		Elapsed: elapsed,
 		Err:     end.err,
 	}
-	if d := e.table.dir.Load().details.at(r.index()); d != nil {
-		told.Method = d.method
-	}
-	if told.Sent && e.observer != nil {
+	if told.Sent {
 		told.Queue = max(time.Duration(e.table.dispatchOf(r.index()).Load()-s.start), 0)
 	}
 	return told

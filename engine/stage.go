@@ -27,9 +27,10 @@ func (d *driver[T]) stage(s *slot[T], i uint32, tick wheel.Tick) {
 }
 
 // drain places what is staged in the wheel, a bounded number of slots at a time; it
-// reports whether it placed any, and whether some are left. Only the driver calls
-// it.
-func (d *driver[T]) drain() (placed, more bool) {
+// reports whether it placed any, and whether some are left. What is due by now it
+// visits at once, if it may: calls that were begun since the driver's last run, and
+// expire in this one, never see the wheel. Only the driver calls it.
+func (d *driver[T]) drain(now wheel.Tick, visit bool) (placed, more bool) {
 	for n := 0; n < visitsMax; n++ {
 		if d.taken == 0 {
 			if d.taken = d.staged.Swap(0); d.taken == 0 {
@@ -40,9 +41,17 @@ func (d *driver[T]) drain() (placed, more bool) {
 		s := d.e.table.slot(i)
 		d.taken = s.stage.Load() &^ stagedMark
 		s.stage.Store(0)
-		d.place(s, i)
-		d.stagedTotal.Add(1)
+		d.drained++
 		placed = true
+		if w := s.load(); !visit || !w.live() || w.tick() == noTick || w.tick().After(now) {
+			d.place(s, i)
+			continue
+		}
+		if s.residentTick() != noTick {
+			d.wheel.Cancel(i)
+		}
+		d.due, d.visited = append(d.due[:0], i), 0
+		d.visitDue(now)
 	}
 	return placed, d.taken != 0 || placed && d.staged.Load() != 0
 }

@@ -116,7 +116,8 @@ func (e *Engine[T]) giveUp(ctx context.Context, s *slot[T], r ref) error {
 		end.status, end.deadline = Expired, DeadlineContext
 	}
 	e.count(endingCounter[end.status])
-	told := e.tell(s, r, end)
+	var told Settlement
+	e.tell(s, r, end, &told)
 	err := e.errorOf(s, r, end)
 	if end.status == Expired {
 		err.(*CallError).Budget = end.elapsed(s.start)
@@ -124,6 +125,6 @@ func (e *Engine[T]) giveUp(ctx context.Context, s *slot[T], r ref) error {
 	// The one who would be woken is here.
 	e.expose(s, r, ended)
 	e.freeSlot(s, r)
-	e.report(told, end)
+	e.report(&told, end)
 	return err
 }
