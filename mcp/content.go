@@ -18,6 +18,7 @@ const (
 // Content is one block of a result or a message; Type says which fields count.
 // The functions Text, Image, Audio, Link and Embed make them.
 type Content struct {
+	// Type is one of the constants above, or one that they do not list.
 	Type        string       `json:"type"`
 	Text        string       `json:"text,omitempty"`     // text
 	Data        []byte       `json:"data,omitempty"`     // image, audio; base64 on the wire

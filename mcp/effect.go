@@ -45,6 +45,7 @@ func (k EffectKind) String() string {
 // Effect is one thing to be done, in the order given. It is a struct with a kind,
 // not an interface, so that a step allocates only what it writes.
 type Effect struct {
+	// What is to be done, where, and for which run.
 	Kind       EffectKind
 	Exchange   ExchangeID
 	Invocation InvocationID

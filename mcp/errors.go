@@ -12,7 +12,10 @@ var ErrNotFound = errors.New("mcp: resource not found")
 
 // CancelledError is the cause of a handler's context that ended since the call was
 // cancelled, for whatever reason. It is a context.Canceled.
-type CancelledError struct{ Invocation InvocationID }
+type CancelledError struct {
+	// The run that was cancelled.
+	Invocation InvocationID
+}
 
 // Error names the invocation.
 func (e *CancelledError) Error() string {

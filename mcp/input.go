@@ -41,6 +41,7 @@ type Received struct {
 
 // Finished says that a handler returned. Perform makes it.
 type Finished struct {
+	// The run that ended, and what it came to.
 	Invocation InvocationID
 	Outcome    Outcome
 }
@@ -48,6 +49,7 @@ type Finished struct {
 // Progressed is a handler's report. It is written if the request asked for
 // progress and the value rose; see Progress.
 type Progressed struct {
+	// The run that reports, and what.
 	Invocation InvocationID
 	Progress   Progress
 }
@@ -55,31 +57,50 @@ type Progressed struct {
 // Logged is a log line of a handler. It is written if the request, or the session
 // in the older era, asked for lines of its level.
 type Logged struct {
+	// The run that logs, and what.
 	Invocation InvocationID
 	Message    LogMessage
 }
 
 // Crashed says that a handler panicked. The peer is told that an internal error
 // happened and nothing more.
-type Crashed struct{ Invocation InvocationID }
+type Crashed struct {
+	// The run that crashed.
+	Invocation InvocationID
+}
 
 // TimedOut says that a handler's time is up.
-type TimedOut struct{ Invocation InvocationID }
+type TimedOut struct {
+	// The run that is out of time.
+	Invocation InvocationID
+}
 
 // ExchangeClosed says that nothing can be written to an exchange any more, since
 // the peer or the transport went. In the older era over HTTP the end of one
 // response stream is no such thing.
-type ExchangeClosed struct{ Exchange ExchangeID }
+type ExchangeClosed struct {
+	// The exchange that is gone.
+	Exchange ExchangeID
+}
 
 // Notify tells who asked for it that something changed.
-type Notify struct{ Notification Notification }
+type Notify struct {
+	// What changed.
+	Notification Notification
+}
 
 // RegisterTool adds a tool to this connection's server.
-type RegisterTool struct{ Tool ServerTool }
+type RegisterTool struct {
+	// The tool; one that NewServer would refuse changes nothing.
+	Tool ServerTool
+}
 
 // UnregisterTool removes a tool from this connection's server. Calls that run go
 // on.
-type UnregisterTool struct{ Name string }
+type UnregisterTool struct {
+	// The tool's name.
+	Name string
+}
 
 // EndStreams ends every subscription of this connection with its result.
 type EndStreams struct{}
@@ -87,6 +108,7 @@ type EndStreams struct{}
 // Answered is what became of an Ask: the client's result, or why there is none.
 // Older era only.
 type Answered struct {
+	// Invocation is that of the Ask.
 	Invocation InvocationID
 	// Key is that of the Ask.
 	Key string
@@ -132,6 +154,7 @@ type Progress struct {
 
 // LogMessage is the content of notifications/message.
 type LogMessage struct {
+	// Level is the severity, Logger names who logs; "" leaves it out.
 	Level  Level
 	Logger string // "" leaves it out
 	// Data is the JSON text of what is logged; nil is null.
@@ -140,6 +163,7 @@ type LogMessage struct {
 
 // Notification is a change that subscribers are told of.
 type Notification struct {
+	// Kind says what changed.
 	Kind NotificationKind
 	// URI is the resource of a ResourceUpdated.
 	URI string

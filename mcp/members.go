@@ -48,6 +48,9 @@ func (m *members) name() (name []byte, start int, ok bool) {
 		return nil, 0, false
 	}
 	end, plain := skipString(b, i)
+	if end < i+2 {
+		return nil, 0, false
+	}
 	name = b[i+1 : end-1]
 	if !plain {
 		name = []byte(decodeString(b[i:end]))

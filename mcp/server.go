@@ -41,6 +41,8 @@ type Description struct {
 // Cache is how long clients may keep something. The zero value is not at all, and
 // for nobody else.
 type Cache struct {
+	// TTLMillis is how long what was answered stays good, in milliseconds; 0 and
+	// negative: it is stale at once.
 	TTLMillis int64 // 0 and negative: stale at once
 	// Public says that what is kept may be shown to other callers. Lists with an
 	// entry that not everybody sees are never public.

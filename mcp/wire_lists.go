@@ -21,6 +21,7 @@ type Tool struct {
 // ToolAnnotations are hints about a tool; a client trusts them no more than the
 // server.
 type ToolAnnotations struct {
+	// The hints are false, or what the comment says, where they are left out.
 	Title           string `json:"title,omitempty"`
 	ReadOnlyHint    bool   `json:"readOnlyHint,omitempty"`
 	DestructiveHint *bool  `json:"destructiveHint,omitempty"` // nil: true
@@ -30,6 +31,7 @@ type ToolAnnotations struct {
 
 // Resource is a resource as clients see it.
 type Resource struct {
+	// URI and Name are required; the name is for programs, Title for people.
 	URI         string       `json:"uri"`
 	Name        string       `json:"name"`
 	Title       string       `json:"title,omitempty"`
@@ -64,6 +66,7 @@ type Annotations struct {
 
 // Prompt is a prompt as clients see it.
 type Prompt struct {
+	// Name is required; it is for programs, Title for people.
 	Name        string           `json:"name"`
 	Title       string           `json:"title,omitempty"`
 	Description string           `json:"description,omitempty"`
@@ -74,6 +77,7 @@ type Prompt struct {
 
 // PromptArgument is one argument of a prompt. Their values are strings.
 type PromptArgument struct {
+	// Name is required; without a Required argument the prompt is refused.
 	Name        string `json:"name"`
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
@@ -82,6 +86,7 @@ type PromptArgument struct {
 
 // ListToolsResult is a page of tools.
 type ListToolsResult struct {
+	// The page; NextCursor is nil on the last one, and "" is a cursor.
 	Tools      []Tool  `json:"tools"`
 	NextCursor *string `json:"nextCursor,omitempty"` // nil on the last page; "" is a cursor
 	Cached
@@ -90,6 +95,7 @@ type ListToolsResult struct {
 
 // ListResourcesResult is a page of resources.
 type ListResourcesResult struct {
+	// The page; NextCursor is nil on the last one, and "" is a cursor.
 	Resources  []Resource `json:"resources"`
 	NextCursor *string    `json:"nextCursor,omitempty"`
 	Cached
@@ -98,6 +104,7 @@ type ListResourcesResult struct {
 
 // ListTemplatesResult is a page of resource templates.
 type ListTemplatesResult struct {
+	// The page; NextCursor is nil on the last one, and "" is a cursor.
 	ResourceTemplates []ResourceTemplate `json:"resourceTemplates"`
 	NextCursor        *string            `json:"nextCursor,omitempty"`
 	Cached
@@ -106,6 +113,7 @@ type ListTemplatesResult struct {
 
 // ListPromptsResult is a page of prompts.
 type ListPromptsResult struct {
+	// The page; NextCursor is nil on the last one, and "" is a cursor.
 	Prompts    []Prompt `json:"prompts"`
 	NextCursor *string  `json:"nextCursor,omitempty"`
 	Cached

@@ -4,6 +4,7 @@ import "encoding/json"
 
 // ToolResult is the result of tools/call.
 type ToolResult struct {
+	// Content is what a model reads; nil is written as an empty list.
 	Content []Content `json:"content"`
 	// Structured is the JSON text of the structured result; nil for none. The
 	// older era takes objects only, so that others are left out there.
@@ -21,6 +22,8 @@ type ToolResult struct {
 
 // ReadResult is the result of resources/read.
 type ReadResult struct {
+	// Contents are the parts; Cached, when it is set, stands before the Cache of the
+	// description.
 	Contents []Contents `json:"contents"`
 	Cached
 	Meta Meta `json:"_meta,omitempty"`
@@ -28,6 +31,7 @@ type ReadResult struct {
 
 // Contents is the content of a resource: text, or a blob when Blob is not nil.
 type Contents struct {
+	// URI is that of this part.
 	URI      string `json:"uri"`
 	MIMEType string `json:"mimeType,omitempty"`
 	Text     string `json:"text"`
@@ -37,6 +41,7 @@ type Contents struct {
 
 // PromptResult is the result of prompts/get.
 type PromptResult struct {
+	// Messages begin a conversation.
 	Description string          `json:"description,omitempty"`
 	Messages    []PromptMessage `json:"messages"`
 	Meta        Meta            `json:"_meta,omitempty"`
@@ -48,6 +53,7 @@ type PromptResult struct {
 
 // PromptMessage is one message of a prompt.
 type PromptMessage struct {
+	// Role is "user" or "assistant".
 	Role    string  `json:"role"` // "user" or "assistant"
 	Content Content `json:"content"`
 }
@@ -74,12 +80,15 @@ type CompletionResult struct {
 // InputRequest is one thing that a handler wants from the client before it can
 // go on: MethodElicit, MethodCreateMessage or MethodListRoots, with its params.
 type InputRequest struct {
+	// The method, and the JSON text of its params; nil is none.
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params,omitempty"`
 }
 
 // ElicitParams are those of elicitation/create.
 type ElicitParams struct {
+	// Mode is "form", which "" means, or "url". A form has a RequestedSchema, a URL
+	// the members behind it.
 	Mode            string          `json:"mode,omitempty"` // "form", which "" means, or "url"
 	Message         string          `json:"message"`
 	RequestedSchema json.RawMessage `json:"requestedSchema,omitempty"` // of a form
@@ -89,12 +98,14 @@ type ElicitParams struct {
 
 // ElicitResult is the answer to it.
 type ElicitResult struct {
+	// Action is "accept", "decline" or "cancel"; Content is what the form holds.
 	Action  string          `json:"action"` // "accept", "decline" or "cancel"
 	Content json.RawMessage `json:"content,omitempty"`
 }
 
 // SamplingParams are those of sampling/createMessage.
 type SamplingParams struct {
+	// The conversation, and the most tokens that the answer may have.
 	Messages         []SamplingMessage `json:"messages"`
 	MaxTokens        int               `json:"maxTokens"`
 	SystemPrompt     string            `json:"systemPrompt,omitempty"`
@@ -107,12 +118,14 @@ type SamplingParams struct {
 
 // SamplingMessage is one message of them.
 type SamplingMessage struct {
+	// Role is "user" or "assistant".
 	Role    string  `json:"role"`
 	Content Content `json:"content"`
 }
 
 // SamplingResult is the answer to them.
 type SamplingResult struct {
+	// The message, the model that wrote it, and why it stopped.
 	Role       string  `json:"role"`
 	Content    Content `json:"content"`
 	Model      string  `json:"model"`
@@ -121,11 +134,13 @@ type SamplingResult struct {
 
 // RootsResult is the answer to roots/list.
 type RootsResult struct {
+	// The roots, in the client's order.
 	Roots []Root `json:"roots"`
 }
 
 // Root is a place that the client lets the server look at.
 type Root struct {
+	// URI begins with file://; Name is for people.
 	URI  string `json:"uri"` // file://
 	Name string `json:"name,omitempty"`
 }
