@@ -8,6 +8,7 @@ costs and an accounting that must add up.
   loadgen [run] [flags]     load a target; without flags: pipe:echo for 5 s
   loadgen serve [flags]     be an echo server that misbehaves on request
   loadgen compare A B       tell what changed between runs, and what is noise
+  loadgen report A [B]      show saved runs as text, or as an HTML page (-html)
   loadgen completion SHELL  print a completion script: bash, zsh or fish
   loadgen version           what was built, with which Go
   loadgen COMMAND -h        every flag of a command, with examples
@@ -20,7 +21,8 @@ the flags of run that matter most
   -search GOALS  find the highest rate at which goals hold
   -c N           most calls in flight     -d 30s    how long
   -slo GOALS     p99<5ms,error<0.1%: exit 3 if one is missed
-  -o run.json    everything, for compare and for your own tools
+  -o run.json    everything, for compare, report and your own tools
+  -html run.html the report as one HTML page      -ui 127.0.0.1:0   the same live
 
 examples
   loadgen -rate 20k/s -d 10s -slo 'p99<5ms,error<0.1%'
@@ -78,6 +80,10 @@ output
   -slo GOALS       p99<5ms,p99.9<20ms,service.p50<1ms,error<0.1%,rate>=4900,
                    allocs<1,cpu<2us: exit 3 if one is missed
   -o FILE          everything as JSON; - is standard output
+  -html FILE       the report as one HTML page: charts, heat map, goals, settings
+  -ui ADDRESS      serve that page while it runs, with buttons for pause, the rate
+                   and stop: 127.0.0.1:0 takes a free port and prints it
+  -prom ADDRESS    metrics for Prometheus while it runs, at /metrics
   -hdr FILE        percentiles as HdrHistogram's plotter reads them
   -hlog FILE       HdrHistogram's log, a pair of histograms a second
   -peer-counters   compare with the counters of loadgen serve

@@ -43,6 +43,7 @@ func commands() []command {
 		{"run", "load a target", helpRun, runLoad, func() *flag.FlagSet { return newSettings(io.Discard).flags }},
 		{"serve", "be an echo server that misbehaves on request", helpServe, runServe, func() *flag.FlagSet { return newServer(io.Discard).flags }},
 		{"compare", "tell what changed between runs, and what is noise", helpCompare, runCompare, func() *flag.FlagSet { return newComparing(io.Discard).flags }},
+		{"report", "show saved runs, as text or as an HTML page", helpReport, runReport, func() *flag.FlagSet { return newReporting(io.Discard).flags }},
 		{"completion", "print a completion script", helpCompletion, runCompletion, nil},
 		{"version", "what was built, with which Go", helpVersion, runVersion, nil},
 	}

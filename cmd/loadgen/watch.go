@@ -26,4 +26,6 @@ type watcher interface {
 }
 
 // newWatchers lists what can look on.
-func newWatchers() []watcher { return []watcher{} }
+func newWatchers() []watcher {
+	return []watcher{new(htmlWatcher), new(uiWatcher), new(promWatcher)}
+}

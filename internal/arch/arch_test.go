@@ -50,8 +50,9 @@ var allowed = []struct {
 	{"internal/load/report", []string{"internal/echo", "internal/load/drive", "internal/load/noise", "internal/load/search", "internal/load/slo", "internal/load/tally"}},
 	{"internal/load/prom", []string{"internal/load/report", "internal/load/tally"}},
 	{"internal/load/page", []string{"internal/load/report", "internal/load/tally"}},
+	{"internal/load/panel", []string{"internal/load/drive", "internal/load/page", "internal/load/report"}},
 	{"cmd/loadgen", []string{
-		"codec", "conn", "engine", "internal/echo", "internal/load/drive", "internal/load/plan", "internal/load/report",
+		"codec", "conn", "engine", "internal/echo", "internal/load/drive", "internal/load/page", "internal/load/panel", "internal/load/plan", "internal/load/prom", "internal/load/report",
 		"internal/load/search", "internal/load/slo", "internal/load/tally", "internal/load/target",
 	}},
 	{"bench/claim", nil},

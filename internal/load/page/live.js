@@ -37,7 +37,6 @@
     try {
       const r = await fetch("control", { method: "POST", headers: { "X-Loadgen-Token": token, "Content-Type": "text/plain" }, body: b.dataset.do });
       if (!r.ok) throw new Error((await r.text()).trim());
-      show(await r.json());
     } catch (err) {
       $("detail").textContent = "That did not work: " + err.message;
     }
