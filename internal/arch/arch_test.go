@@ -72,6 +72,7 @@ var allowed = []struct {
 // (crypto/rand); its one counter is atomic.
 var pure = map[string][]string{
 	"codec":    {"context", "log", "log/slog", "math/rand", "math/rand/v2", "net", "os", "time", "unsafe"},
+	"mcp":      {"io", "log", "log/slog", "math/rand", "math/rand/v2", "net", "os", "sync", "time", "unsafe"},
 	"progress": {"context", "io", "log", "log/slog", "math/rand", "math/rand/v2", "net", "os", "sync", "unsafe"},
 	"wheel":    {"context", "io", "log", "log/slog", "math/rand", "math/rand/v2", "net", "os", "sync", "sync/atomic", "time", "unsafe"},
 }
