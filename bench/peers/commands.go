@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
+	"time"
 
 	"github.com/correlator-go/correlator/bench/peers/chart"
 	"github.com/correlator-go/correlator/bench/peers/contest"
@@ -18,12 +20,16 @@ type selection struct {
 	rows, peers string
 	rounds      int
 	json        string
+	profiles    string
+	window      time.Duration
 }
 
 func (s *selection) register(f *flag.FlagSet) {
 	f.StringVar(&s.rows, "rows", "", "measure the rows whose title matches this `regexp`")
 	f.StringVar(&s.peers, "peers", "", "let those take part whose name matches this `regexp`")
 	f.IntVar(&s.rounds, "rounds", 0, "turns of every contender; 0 is the plan's")
+	f.DurationVar(&s.window, "window", 0, "how long a turn is measured; 0 is the plan's")
+	f.StringVar(&s.profiles, "profiles", "", "leave CPU and allocation profiles of every client in this `directory`")
 	f.StringVar(&s.json, "json", "", "write the figures to this `file`")
 }
 
@@ -50,6 +56,14 @@ func (s *selection) narrow(p *contest.Plan) error {
 		p.Peers = func(q peer.Peer, r report.Row) bool {
 			return peers.MatchString(q.Name) && (before == nil || before(q, r))
 		}
+	}
+	if s.profiles != "" {
+		if p.Profiles, err = filepath.Abs(s.profiles); err != nil {
+			return err
+		}
+	}
+	if s.window > 0 {
+		p.Window = s.window
 	}
 	if s.rounds > 0 {
 		p.Rounds = s.rounds

@@ -37,10 +37,14 @@ func TestCommands(t *testing.T) {
 	dir := t.TempDir()
 	figures, picture := filepath.Join(dir, "p.json"), filepath.Join(dir, "p.svg")
 	var out, log bytes.Buffer
-	require.Zero(t, run([]string{"run", "-rows", "^unix, 1024 callers, 100 bytes", "-peers", "^(correlator|mcp-go)$", "-rounds", "1", "-json", figures}, &out, &log), log.String())
+	require.Zero(t, run([]string{"run", "-rows", "^unix, 1024 callers, 100 bytes", "-peers", "^(correlator|mcp-go)$", "-rounds", "1", "-json", figures, "-profiles", dir}, &out, &log), log.String())
 	require.Contains(t, out.String(), "* "+peer.Blocking)
 	require.Contains(t, out.String(), "first by calls/s")
 	require.Contains(t, log.String(), "s in all")
+
+	for _, kind := range []string{"cpu", "allocs"} {
+		require.FileExists(t, filepath.Join(dir, "unix-1024-callers-100-bytes-mcp-go."+kind+".pprof"))
+	}
 
 	out.Reset()
 	require.Equal(t, 1, run([]string{"judge", "-tables", figures}, &out, &log), "go-sdk was not measured, so a demand is not met")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime/pprof"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -42,7 +43,10 @@ type Cell struct {
 	Callers   int    `json:"callers"`
 	Bytes     int    `json:"bytes"`
 	// Rate of an open loop.
-	Rate         float64       `json:"rate"`
+	Rate float64 `json:"rate"`
+	// Profile is what the files of a CPU and an allocation profile begin with.
+	// Empty takes none.
+	Profile      string        `json:"profile"`
 	Warm, Window time.Duration // of load.Plan, as are the next two
 	Most, Budget time.Duration
 }
@@ -63,8 +67,34 @@ func Role(args []string) (claim.Values, error) {
 		os.Exit(1)
 	})
 	defer timer.Stop()
+	if c.Profile != "" {
+		end, err := profile(c.Profile)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+	}
 	f, err := c.Measure()
 	return claim.Values(f), err
+}
+
+// profile begins a CPU profile; end finishes it and writes one of allocations.
+func profile(prefix string) (end func(), err error) {
+	cpu, err := os.Create(prefix + ".cpu.pprof")
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(cpu); err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = cpu.Close()
+		if allocs, err := os.Create(prefix + ".allocs.pprof"); err == nil {
+			_ = pprof.Lookup("allocs").WriteTo(allocs, 0)
+			_ = allocs.Close()
+		}
+	}, nil
 }
 
 // ServerRole serves the protocol that is its first argument until its standard

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/correlator-go/correlator/bench/claim"
@@ -184,6 +186,10 @@ func (c *Contest) cell(p peer.Peer, row *report.Row) (Cell, error) {
 		Transport: row.Transport, Callers: row.Callers, Bytes: row.Bytes, Rate: row.Rate,
 	}
 	c.time(&cell)
+	if c.plan.Profiles != "" {
+		name := strings.NewReplacer(", ", "-", ": ", "-", " ", "-", "/", "-").Replace(row.Title() + "-" + p.Name)
+		cell.Profile = filepath.Join(c.plan.Profiles, name)
+	}
 	if row.Transport == Pipe {
 		return cell, nil
 	}
