@@ -230,7 +230,8 @@ func TestX18NextCallAfterACancelledOne(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	go answerLines(theirs)
-	for i := range rounds(100_000) {
+	n, resolved, sent := rounds(100_000), 0, 0
+	for i := range n {
 		ctx, cancel := context.WithCancel(background)
 		if i%2 == 0 {
 			cancel()
@@ -239,10 +240,24 @@ func TestX18NextCallAfterACancelledOne(t *testing.T) {
 		}
 		if _, err := c.Call(ctx, "A", nil, conn.CallOptions{}); err != nil {
 			require.ErrorIs(t, err, conn.ErrCancelled)
+			if was, _ := conn.Sent(err); was {
+				sent++
+			}
+		} else {
+			resolved++
 		}
 		result, err := c.Call(background, "B", []byte(`"b"`), conn.CallOptions{Timeout: time.Minute})
 		require.NoError(t, err)
 		require.Equal(t, `"b"`, string(result))
 		cancel()
 	}
+	// The peer answers every request it sees, each before the B that follows it.
+	stats := c.Stats().Calls
+	require.EqualValues(t, n+resolved, stats.Resolved)
+	require.LessOrEqual(t, stats.Cancelled, uint64(n-resolved), "some were over before they were registered")
+	require.NotZero(t, stats.Late, "what was cancelled after it was sent is answered all the same")
+	require.LessOrEqual(t, stats.Late, uint64(sent), "only what was sent")
+	require.Zero(t, stats.Unknown)
+	require.Zero(t, stats.Duplicate)
+	require.Zero(t, stats.Pending)
 }

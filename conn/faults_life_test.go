@@ -22,8 +22,15 @@ import (
 	"github.com/correlator-go/correlator/internal/invariants"
 )
 
-// rounds is how often a race is run: fewer where each round costs more.
+// stressFull asks for what takes minutes.
+var stressFull = os.Getenv("CORRELATOR_STRESS") == "full"
+
+// rounds is how often a race is run: fewer where each round costs more, unless
+// stressFull.
 func rounds(n int) int {
+	if stressFull {
+		return n
+	}
 	if testing.Short() || invariants.Race {
 		return n / 20
 	}
@@ -31,7 +38,11 @@ func rounds(n int) int {
 }
 
 func TestL01CloseRacesDelivery(t *testing.T) {
-	for range rounds(20_000) {
+	n := rounds(20_000)
+	if stressFull {
+		n = 100_000
+	}
+	for range n {
 		ours, theirs := newTape()
 		c, err := conn.New(ours, conn.Options{CloseTimeout: -1})
 		require.NoError(t, err)

@@ -1,9 +1,12 @@
 package conn_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -292,4 +295,44 @@ func TestOverflowWaitNeverDeadlocks(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// What was queued before Close is on the wire before the stream is closed, however
+// soon Close comes and however slowly the peer reads.
+func TestB12NothingQueuedIsLostAtClose(t *testing.T) {
+	for _, pipe := range []bool{false, true} {
+		for _, frames := range []int{1, 3, 1000} {
+			var ours, theirs net.Conn
+			if pipe {
+				ours, theirs = net.Pipe()
+			} else {
+				l, err := net.Listen("tcp", "127.0.0.1:0")
+				require.NoError(t, err)
+				ours, err = net.Dial("tcp", l.Addr().String())
+				require.NoError(t, err)
+				theirs, err = l.Accept()
+				require.NoError(t, err)
+				require.NoError(t, l.Close())
+			}
+			c, err := conn.New(ours, conn.Options{CloseTimeout: time.Minute})
+			require.NoError(t, err)
+			for range frames {
+				require.NoError(t, c.Notify(background, "note", []byte(`{"pad":"0123456789"}`)))
+			}
+			closed := make(chan error, 1)
+			go func() { closed <- c.Close() }()
+			in := bufio.NewReaderSize(theirs, 16) // reads in small pieces
+			for range frames {
+				line, err := in.ReadString('\n')
+				require.NoError(t, err)
+				require.Equal(t, `{"jsonrpc":"2.0","method":"note","params":{"pad":"0123456789"}}`+"\n", line)
+			}
+			_, err = in.ReadByte()
+			require.ErrorIs(t, err, io.EOF)
+			_ = theirs.Close()
+			require.NoError(t, <-closed)
+			<-c.Done()
+			require.EqualValues(t, frames, c.Stats().FramesOut)
+		}
+	}
 }

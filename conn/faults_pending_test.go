@@ -1,10 +1,14 @@
 package conn_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -160,4 +164,53 @@ func TestAnswersAreLateDuplicateOrUnknown(t *testing.T) {
 	s := c.Stats().Calls
 	require.EqualValues(t, 3, s.Late+s.Duplicate+s.Unknown)
 	require.EqualValues(t, 1, s.Unknown)
+}
+
+// brittle is a stream whose writes fail once broken is set.
+type brittle struct {
+	net.Conn
+	broken atomic.Bool
+}
+
+var errBroken = errors.New("broken")
+
+func (b *brittle) Write(p []byte) (int, error) {
+	if b.broken.Load() {
+		return 0, errBroken
+	}
+	return b.Conn.Write(p)
+}
+
+// A write that fails is an end of the link as well as of the call: nothing is in
+// use afterwards, and nobody waits.
+func TestP02WriteFailureFreesEverySlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		stream := &brittle{Conn: ours}
+		c, err := conn.New(stream, conn.Options{MaxPending: 4, Overflow: engine.OverflowWait})
+		require.NoError(t, err)
+		p := &peer{t: t, link: theirs, in: bufio.NewReader(theirs)}
+		var waiting []<-chan reply
+		for range 3 {
+			waiting = append(waiting, call(background, c, "m", "", conn.CallOptions{Timeout: conn.NoTimeout}))
+			p.read()
+		}
+		stream.broken.Store(true)
+		for range 3 { // the first fills the table, the others wait for room in it
+			waiting = append(waiting, call(background, c, "m", "", conn.CallOptions{Timeout: conn.NoTimeout}))
+		}
+		for i, done := range waiting {
+			err := (<-done).err
+			require.ErrorIs(t, err, conn.ErrClosed)
+			if i < 3 {
+				require.ErrorIs(t, err, errBroken)
+				sent, known := conn.Sent(err)
+				require.True(t, sent && known)
+			}
+		}
+		<-c.Done()
+		require.Zero(t, c.Stats().Calls.Pending)
+		require.ErrorIs(t, c.Err(), errBroken)
+		_ = theirs.Close()
+	})
 }

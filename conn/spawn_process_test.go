@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -125,6 +126,20 @@ var parts = map[string]func(args []string){
 		for _, line := range kept {
 			answer(line.ID, line.Params)
 		}
+	},
+
+	// hostile does with each request whatever a hostile peer does, and now and then
+	// reads no more.
+	"hostile": func([]string) {
+		n := 0
+		serveLines(func(line request) {
+			if n++; n == 30 {
+				select {}
+			}
+			if !misdeeds[rand.IntN(len(misdeeds))].do(os.Stdout, line.ID) {
+				os.Exit(7)
+			}
+		})
 	},
 
 	// mute closes its output at the first request and lives on until it gets
