@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,6 +93,38 @@ func TestC02TwoReadersOnOneStream(t *testing.T) {
 	_, err := r.Next()
 	require.Equal(t, io.EOF, err)
 	require.Greater(t, intruders, 3)
+}
+
+// Two goroutines at one reader: each frame comes once and whole, to one of them.
+func TestC02TwoGoroutinesAtOneReader(t *testing.T) {
+	const rounds = 50
+	line := strings.Repeat("x", 10_000) + "\n" + strings.Repeat("y", 20) + "\n"
+	r := codec.NewReader(&pieces{stream: strings.Repeat(line, rounds), sizes: []int{4096}}, codec.ReaderOptions{})
+	var got [2]map[int]int // frames by length: their bytes are borrowed until anybody's next call
+	var readers sync.WaitGroup
+	for i := range got {
+		got[i] = map[int]int{}
+		readers.Go(func() {
+			for {
+				frame, err := r.Next()
+				switch {
+				case errors.Is(err, codec.ErrConcurrentRead):
+					runtime.Gosched()
+				case err != nil:
+					if !errors.Is(err, io.EOF) {
+						t.Errorf("reader %d: %v", i, err)
+					}
+					return
+				default:
+					got[i][len(frame)]++
+				}
+			}
+		})
+	}
+	readers.Wait()
+	require.Equal(t, rounds, got[0][10_000]+got[1][10_000])
+	require.Equal(t, rounds, got[0][20]+got[1][20])
+	require.LessOrEqual(t, len(got[0])+len(got[1]), 4, "no frame of another length")
 }
 
 func TestC03CRLF(t *testing.T) {
@@ -299,23 +332,28 @@ func TestP11KeyDoesNotShareTheBuffer(t *testing.T) {
 }
 
 func TestP12TinyValueDoesNotKeepAHugeFrame(t *testing.T) {
-	frames := 1000 // of 1 MiB
-	if invariants.Enabled || invariants.Race {
+	frames := 10_000 // of 1 MiB
+	if invariants.Enabled || invariants.Race || testing.Short() {
 		frames = 100
 	}
-	body := strings.Repeat("a", 1<<20)
+	body := bytes.Repeat([]byte("a"), 1<<20)
 	made := 0
-	var rest []byte
+	var parts [][]byte // of a huge frame and a small one
 	src := readerFunc(func(p []byte) (int, error) {
-		if len(rest) == 0 {
+		if len(parts) == 0 {
 			if made == frames {
 				return 0, io.EOF
 			}
-			rest = fmt.Appendf(rest, `{"jsonrpc":"2.0","id":"%010d","method":"m%d","params":{"_meta":{"progressToken":"t%d"},"body":"%s"}}`+"\n{\"jsonrpc\":\"2.0\",\"method\":\"small\"}\n", made, made, made, body)
+			parts = [][]byte{
+				fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"%010d","method":"m%d","params":{"_meta":{"progressToken":"t%d"},"body":"`, made, made, made),
+				body, []byte("\"}}\n{\"jsonrpc\":\"2.0\",\"method\":\"small\"}\n"),
+			}
 			made++
 		}
-		n := copy(p, rest)
-		rest = rest[n:]
+		n := copy(p, parts[0])
+		if parts[0] = parts[0][n:]; len(parts[0]) == 0 {
+			parts = parts[1:]
+		}
 		return n, nil
 	})
 	type pending struct {

@@ -84,7 +84,7 @@ func checkEngines(t *testing.T, frame []byte, o ScanOptions) {
 	}
 }
 
-func TestEnginesAgree(t *testing.T) {
+func TestC28ScanIsTheSameWithEveryEngine(t *testing.T) {
 	for _, c := range jsonTexts {
 		checkEngines(t, []byte(`{"jsonrpc":"2.0","id":1,"result":`+c.text+`}`), ScanOptions{})
 	}

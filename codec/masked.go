@@ -15,17 +15,24 @@ import (
 // It says where the value ends, or nothing: then the portable engine looks again,
 // from the beginning.
 func (s *scanner) masked(b []byte, i, depth int) (int, problem) {
-	m := masker{b: b, base: i, clean: i, depth: depth, maxDepth: s.maxDepth, stack: emptyWord}
-	m.want.value = 1
-	end := m.run(s)
-	if end < 0 {
+	end, newline := s.mask(b, i, depth)
+	if end == undecided {
 		s.deep = bitstack{}
 		return s.skip(b, i, depth)
 	}
-	if m.newline {
+	if newline {
 		s.e.Flags |= FlagNewline
 	}
 	return end, fine
+}
+
+// mask returns the index behind the value, or undecided, and whether a newline stands
+// between its tokens.
+func (s *scanner) mask(b []byte, i, depth int) (end int, newline bool) {
+	m := masker{b: b, base: i, clean: i, depth: depth, maxDepth: s.maxDepth, stack: emptyWord}
+	m.want.value = 1
+	end = m.run(s)
+	return end, m.newline
 }
 
 // masker is the state of masked between two blocks.
