@@ -84,6 +84,8 @@ type outlet interface {
 	// full reports whether times the bound on what waits is used up, with a
 	// channel that is closed when it may have changed.
 	full(times int) (<-chan struct{}, bool)
+	// waiting is how many bytes wait to be written.
+	waiting() int64
 	// fail gives the connection up. It is called under no lock.
 	fail(err error)
 }

@@ -38,6 +38,8 @@ func (d *duplex) close(mcp.ExchangeID) {}
 
 func (d *duplex) full(times int) (<-chan struct{}, bool) { return d.box.full(times) }
 
+func (d *duplex) waiting() int64 { return d.box.held.Load() }
+
 // fail gives the connection up; the reader and the writer end by it.
 func (d *duplex) fail(err error) {
 	d.mu.Lock()

@@ -63,6 +63,12 @@ func (p *postStream) close(mcp.ExchangeID) {
 
 func (p *postStream) full(int) (<-chan struct{}, bool) { return nil, false }
 
+func (p *postStream) waiting() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return int64(p.bytes)
+}
+
 func (p *postStream) fail(error) { p.conn.Close() }
 
 func (p *postStream) poke() {

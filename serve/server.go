@@ -43,6 +43,7 @@ type Stats struct {
 	Live        int    // requests now: not answered, or subscribed
 	Handlers    int    // at work now, those within their grace included
 	Abandoned   int    // at work now, beyond their grace
+	Waiting     int64  // bytes that wait to be written now
 	Admitted    uint64 // requests that were taken
 	Rejected    uint64 // frames that a limit refused
 	Panics      uint64 // of handlers
@@ -68,6 +69,7 @@ func (s *Server) Stats() Stats {
 		running, gone := c.crew.counts()
 		st.Handlers += running
 		st.Abandoned += gone
+		st.Waiting += c.out.waiting()
 	}
 	return st
 }

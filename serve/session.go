@@ -141,6 +141,12 @@ func (s *session) close(x mcp.ExchangeID) {
 
 func (s *session) full(int) (<-chan struct{}, bool) { return nil, false }
 
+func (s *session) waiting() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(s.bytes)
+}
+
 func (s *session) fail(error) { s.conn.Close() }
 
 // release ends the response that carries an exchange; the client is to come back

@@ -157,6 +157,12 @@ func (q *sinkQueue) full(times int) (<-chan struct{}, bool) {
 	return q.room, true
 }
 
+func (q *sinkQueue) waiting() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return int64(q.bytes)
+}
+
 func (q *sinkQueue) fail(error) { q.conn.Close() }
 
 func (q *sinkQueue) end() {
