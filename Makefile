@@ -38,8 +38,9 @@ test-portable: ## without sonic and assembly; and on 32 bits where the kernel ru
 race: ## the root's tests under the race detector
 	$(GO) test -race -shuffle=on ./...
 
-stress: ## the engine's stress suite at full size under the race detector
-	CORRELATOR_STRESS=full $(GO) test -race -run Stress -timeout 30m -v ./engine
+stress: ## stress, litmus and histories at full size under the race detector
+	CORRELATOR_STRESS=full $(GO) test -race -run 'Stress|Litmus|Histories' -timeout 40m -v ./engine
+	CORRELATOR_STRESS=full $(GO) test -race -run 'TestL01|TestX18' -timeout 10m -v ./conn
 
 cross: ## compile and vet for every platform we claim
 	@set -e; for p in $(PLATFORMS); do echo "== $$p"; \

@@ -17,7 +17,7 @@ func TestLitmusResolveCancel(t *testing.T) {
 	for _, way := range []string{"outcome", "callback", "discard"} {
 		t.Run(way, func(t *testing.T) {
 			bothKinds(t, options{}, func(t *testing.T, r *rig) {
-				litmus{allowed: []string{"true false resolved", "false true cancelled"}}.run(t, func(n int) ([]func(), func() string) {
+				litmus{allowed: []string{"true false resolved", "false true cancelled, late"}}.run(t, func(n int) ([]func(), func() string) {
 					var told []outcome
 					o := call{Discard: way == "discard"}
 					if way == "callback" {
@@ -45,7 +45,14 @@ func TestLitmusResolveCancel(t *testing.T) {
 							if len(told) > 1 {
 								return "told twice"
 							}
-							return say(resolved, " ", cancelled, " ", status)
+							answer := ""
+							switch after := r.Stats(); {
+							case after.Late > before.Late:
+								answer = ", late"
+							case after.Duplicate+after.Unknown > before.Duplicate+before.Unknown:
+								answer = ", and no call's"
+							}
+							return say(resolved, " ", cancelled, " ", status, answer)
 						}
 				})
 				r.quiet()

@@ -1,16 +1,24 @@
 package engine
 
 import (
+	"runtime"
+
 	"github.com/correlator-go/correlator/codec"
 )
 
 // miss says what an answer was that settled nothing: s and r are what its id
-// names, s nil when it names nothing.
+// names, s nil when it names nothing. An answer that comes while its call is being
+// ended waits to learn how: between a claim and the mark of the winner there is no
+// user code, except that Detach runs before the end of a call that was answered.
 func (e *Engine[T]) miss(s *slot[T], r ref) counter {
 	if s == nil {
 		return countUnknown
 	}
 	w := s.load()
+	for w.gen() == r.gen() && w.ending() && s.unanswered.Load() != r.gen() {
+		runtime.Gosched()
+		w = s.load()
+	}
 	switch {
 	case r.gen() == 0, r.gen() > w.gen(), r.gen() == w.gen() && w.state() == reserved:
 		return countUnknown // never given, or given and never registered

@@ -133,7 +133,17 @@ func (w word) claimed() word {
 	if s := w.state(); s >= pending {
 		return w.with(settling | s&attendedBits)
 	}
-	return w.with(free)
+	return w.with(free).withNext(onNoStack)
+}
+
+// onNoStack is the link of a free slot that its winner is not done with.
+const onNoStack = 1 << 31
+
+const _ = uint(31 - (indexBits + 1)) // it is no slot's number
+
+// ending reports whether the call was claimed and its winner is not done with it.
+func (w word) ending() bool {
+	return w.settlingNow() || w.state() == free && w.next() == onNoStack
 }
 
 // ref names one call of one slot: generation<<24 | slot. Zero names none, for
