@@ -44,9 +44,12 @@ func (x *step) received(in *Received) {
 	if in.Exchange <= 0 || in.Exchange > maxExchange {
 		return
 	}
-	if _, known := s.known[in.Exchange]; known {
-		return
+	if in.Exchange <= s.highest {
+		if _, known := s.known[in.Exchange]; known {
+			return
+		}
 	}
+	s.highest = max(s.highest, in.Exchange)
 	a := arrival{exchange: in.Exchange, caller: in.Caller, headers: in.Headers, at: in.At, text: in.Frame}
 	if isVisible(in.Correlation) {
 		a.correlation.given = in.Correlation

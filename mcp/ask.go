@@ -11,7 +11,7 @@ func (r InputRequest) object() []byte {
 // askClient puts the questions to a client of the older era. Its exchange stays
 // open, and the handler runs again when they are answered.
 func (x *step) askClient(e *exchange, c *call, keys []string, in *InputRequired) {
-	if c.run.round >= x.s.options.MaxRounds || e.runs >= mostRuns {
+	if c.run.Round() >= x.s.options.MaxRounds || e.runs >= mostRuns {
 		x.fail(e, c, failRounds)
 		return
 	}
@@ -57,7 +57,7 @@ func (x *step) answered(in *Answered) {
 // again runs a handler with what the client answered.
 func (x *step) again(e *exchange, c *call) {
 	v := *c.run
-	v.inputs, v.state, v.round = c.asks.got, c.asks.state, v.round+1
+	v.before = &round{number: v.Round() + 1, state: c.asks.state, inputs: c.asks.got}
 	c.run, c.asks = &v, nil
 	x.start(e, &v)
 }

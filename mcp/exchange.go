@@ -90,7 +90,7 @@ func (s *State) open(id ExchangeID, c Correlation) *exchange {
 	} else {
 		s.free = e.next
 	}
-	*e = exchange{id: id, correlation: c}
+	e.id, e.correlation, e.next = id, c, nil
 	s.known[id] = e
 	return e
 }
@@ -98,8 +98,18 @@ func (s *State) open(id ExchangeID, c Correlation) *exchange {
 // release gives the record back. The exchange stays known until remember.
 func (s *State) release(e *exchange) {
 	e.in.remove(e)
-	*e = exchange{next: s.free}
-	s.free = e
+	// One by one: most are nil, and writing a pointer costs while the collector runs.
+	e.call.run, e.call.reported, e.runs = nil, false, 0
+	if e.call.asks != nil {
+		e.call.asks = nil
+	}
+	if e.batch != nil {
+		e.batch = nil
+	}
+	if e.stream != nil {
+		e.stream = nil
+	}
+	e.next, s.free = s.free, e
 }
 
 // remember notes a closed exchange, and forgets the oldest quarter when there are

@@ -119,7 +119,7 @@ func (x *step) logged(id InvocationID, m *LogMessage) {
 		return
 	}
 	level := c.run.level
-	if !c.run.revision.IsModern() {
+	if !c.run.isModern() {
 		if level = x.s.session.level; !x.s.server.d.Logging {
 			return
 		}
@@ -157,10 +157,10 @@ func (x *step) inputRequested(e *exchange, c *call, in *InputRequired) {
 		}
 	}
 	if len(keys) == 0 && missing != 0 {
-		x.fail(e, c, missingCapability(v.revision, missing).err)
+		x.fail(e, c, missingCapability(v.Revision(), missing).err)
 		return
 	}
-	if v.revision.IsModern() {
+	if v.isModern() {
 		x.answer(e, c, Effect{Frame: codec.AppendResult(nil, v.rawID(), v.inputResult(keys, in))})
 		return
 	}

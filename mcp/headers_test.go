@@ -38,7 +38,7 @@ func TestHeaderValues(t *testing.T) {
 func TestHeadersAreCompared(t *testing.T) {
 	s := newServer(t, func(d *mcp.Description) {
 		tool := d.Tools[0]
-		tool.InputSchema = json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","x-mcp-header":"Text"},"n":{"type":"number","x-mcp-header":"N"}}}`)
+		tool.InputSchema = json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","x-mcp-header":"Text"},"n":{"type":"integer","x-mcp-header":"N"}}}`)
 		d.Tools = append(d.Tools, mcp.ServerTool{Tool: tool.Tool, Handle: tool.Handle})
 		d.Tools[len(d.Tools)-1].Name = "mirrored"
 	})

@@ -11,23 +11,38 @@ import (
 // for as long as anybody likes. What it gives out must not be written to.
 type Invocation struct {
 	id          InvocationID
-	method      string
-	revision    Revision
+	at          int64
 	caller      Caller
 	correlation Correlation
-	at          int64
 	frame       []byte // the params of the request and behind them its id, copied
-	in          callParams
+	in          kept
 	server      *Server
-	peer        *peer   // what a client of the older era said once; nil in the modern one
-	inputs      []keyed // answers of the older era
-	state       string  // of the round before
-	round       int
+	peer        *peer  // what a client of the older era said once; nil in the modern one
+	before      *round // what came of the rounds before; nil in the first
+	target      entry  // *tool, *resource, *template or *prompt; nil for a completion
 	level       Level
-	tool        *tool
-	resource    *resource
-	template    *template
-	prompt      *prompt
+}
+
+// kept is where an invocation's members stand in its frame.
+type kept struct {
+	params       uint32 // their end
+	name         codec.Span
+	arguments    codec.Span
+	inputs       codec.Span
+	token        codec.Span
+	capabilities codec.Span
+	info         codec.Span
+	idempotency  codec.Span
+	traceParent  codec.Span
+	traceState   codec.Span
+}
+
+// round is what the rounds before one left.
+type round struct {
+	number int
+	issued int64 // milliseconds since 1970; 0 when nobody knew
+	state  string
+	inputs []keyed // answers, in the older era
 }
 
 // keyed is one answer to a question.
@@ -43,24 +58,28 @@ func (v *Invocation) ID() InvocationID { return v.id }
 func (v *Invocation) Exchange() ExchangeID { return v.id.Exchange() }
 
 // Method is the method called.
-func (v *Invocation) Method() string { return v.method }
+func (v *Invocation) Method() string {
+	switch v.target.(type) {
+	case *tool:
+		return MethodCallTool
+	case *resource, *template:
+		return MethodReadResource
+	case *prompt:
+		return MethodGetPrompt
+	}
+	return MethodComplete
+}
 
 // Tool is the name of the tool, "" unless the method is tools/call.
 func (v *Invocation) Tool() string {
-	if v.tool == nil {
-		return ""
+	if t, ok := v.target.(*tool); ok {
+		return t.Name
 	}
-	return v.tool.Name
+	return ""
 }
 
 // Name is the name of the tool or the prompt, or the URI of the resource.
-func (v *Invocation) Name() string {
-	params := v.Params()
-	if v.method == MethodReadResource {
-		return decodeString(v.in.uri.Of(params))
-	}
-	return decodeString(v.in.name.Of(params))
-}
+func (v *Invocation) Name() string { return decodeString(v.in.name.Of(v.frame)) }
 
 // Caller is who called.
 func (v *Invocation) Caller() Caller { return v.caller }
@@ -69,13 +88,25 @@ func (v *Invocation) Caller() Caller { return v.caller }
 func (v *Invocation) Correlation() Correlation { return v.correlation }
 
 // Revision is that of the request.
-func (v *Invocation) Revision() Revision { return v.revision }
+func (v *Invocation) Revision() Revision {
+	if v.peer != nil {
+		return v.peer.revision
+	}
+	return Modern
+}
+
+func (v *Invocation) isModern() bool { return v.peer == nil }
 
 // Params is the JSON text of the params, nil when there are none.
-func (v *Invocation) Params() json.RawMessage { return v.in.params.Of(v.frame) }
+func (v *Invocation) Params() json.RawMessage {
+	if v.in.params == 0 {
+		return nil
+	}
+	return v.frame[:v.in.params:v.in.params]
+}
 
 // rawID is the JSON text of the request's id.
-func (v *Invocation) rawID() []byte { return v.frame[v.in.params.End:] }
+func (v *Invocation) rawID() []byte { return v.frame[v.in.params:] }
 
 // RequestID is the peer's id of the request, a string or an integer.
 func (v *Invocation) RequestID() codec.ID { return idOf(v.rawID()) }
@@ -133,9 +164,11 @@ var emptyObject = json.RawMessage("{}")
 // an ElicitResult, a SamplingResult or a RootsResult. It is false when there is
 // none. What a client answers is to be checked like its arguments.
 func (v *Invocation) Input(key string) (json.RawMessage, bool) {
-	for _, in := range v.inputs {
-		if in.key == key {
-			return in.value, true
+	if v.before != nil {
+		for _, in := range v.before.inputs {
+			if in.key == key {
+				return in.value, true
+			}
 		}
 	}
 	if v.in.inputs.Present() {
@@ -148,18 +181,28 @@ func (v *Invocation) Input(key string) (json.RawMessage, bool) {
 
 // State is what the handler's InputRequired said in the round before, "" in the
 // first round.
-func (v *Invocation) State() string { return v.state }
+func (v *Invocation) State() string {
+	if v.before == nil {
+		return ""
+	}
+	return v.before.state
+}
 
 // Round counts how often input was asked for, as far as the request's state tells:
 // 0 in the first round.
-func (v *Invocation) Round() int { return v.round }
+func (v *Invocation) Round() int {
+	if v.before == nil {
+		return 0
+	}
+	return v.before.number
+}
 
 // Variable is the part of the resource's URI that a variable of its template took,
 // decoded; "" when there is no such variable.
 func (v *Invocation) Variable(name string) string {
 	var value string
-	if v.template != nil {
-		v.template.pattern.match(v.Name(), func(n, part string) {
+	if t, ok := v.target.(*template); ok {
+		t.pattern.match(v.Name(), func(n, part string) {
 			if n == name {
 				value = part
 			}

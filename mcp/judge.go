@@ -43,7 +43,11 @@ func knownMethod(name []byte) string {
 func (x *step) judge(a *arrival) verdict {
 	a.method = knownMethod(a.methodName())
 	a.params = a.env.Params.Of(a.text)
-	a.p.read(a.params)
+	token := a.env.Token
+	if token.Present() {
+		token.Off, token.End = token.Off-a.env.Params.Off, token.End-a.env.Params.Off
+	}
+	a.p.read(a.params, &x.s.memo, token)
 	if a.p.twice {
 		return refuse(refusedTwice)
 	}
@@ -199,16 +203,18 @@ func (x *step) invocation(a *arrival) *Invocation {
 	rawID := a.env.RawID.Of(a.text)
 	frame := make([]byte, 0, len(a.params)+len(rawID))
 	v := &Invocation{
-		method: a.method, revision: a.revision, caller: a.caller, correlation: a.correlation, at: a.at,
-		frame: append(append(frame, a.params...), rawID...), in: a.p, server: x.s.server,
+		caller: a.caller, correlation: a.correlation, at: a.at,
+		frame: append(append(frame, a.params...), rawID...), server: x.s.server,
 	}
-	if a.revision.IsModern() {
-		if a.p.logLevel.Present() {
-			name, _ := stringOf(a.p.logLevel.Of(a.params))
-			v.level, _ = ParseLevel(name)
-		}
-	} else {
+	p, in := &a.p, &v.in
+	in.params, in.name, in.arguments, in.inputs, in.token = uint32(len(a.params)), p.name, p.arguments, p.inputs, p.token
+	in.capabilities, in.info, in.idempotency = p.capabilities, p.info, p.idempotency
+	in.traceParent, in.traceState = p.traceParent, p.traceState
+	if !a.revision.IsModern() {
 		v.peer, v.level = x.s.session.peer, x.s.session.level
+	} else if p.logLevel.Present() {
+		name, _ := stringOf(p.logLevel.Of(a.params))
+		v.level, _ = ParseLevel(name)
 	}
 	return v
 }

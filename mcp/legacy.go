@@ -65,7 +65,7 @@ func (x *step) initialize(a *arrival) verdict {
 		revision = s.legacy[i]
 	}
 	session.revision = revision
-	session.peer = &peer{capabilities: slices.Clone(capabilities), info: slices.Clone(info)}
+	session.peer = &peer{revision: revision, capabilities: slices.Clone(capabilities), info: slices.Clone(info)}
 	a.revision = revision
 	result := codec.AppendString([]byte(`{"protocolVersion":`), string(revision))
 	result = append(append(result, `,"capabilities":`...), s.capsJSON...)

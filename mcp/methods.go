@@ -29,7 +29,7 @@ func (x *step) callTool(a *arrival) verdict {
 		return refuse(refusedParamHeader)
 	}
 	v := x.invocation(a)
-	v.tool = t
+	v.target = t
 	if r := v.resume(a); r != nil {
 		return refuse(r)
 	}
@@ -51,7 +51,11 @@ func (x *step) readResource(a *arrival) verdict {
 		return refuse(&refused{notFound(a.revision, a.p.uri.Of(a.params)), RefusedParams})
 	}
 	v := x.invocation(a)
-	v.resource, v.template = r, t
+	if v.in.name = a.p.uri; r != nil {
+		v.target = r
+	} else {
+		v.target = t
+	}
 	return verdict{run: v}
 }
 
@@ -95,7 +99,7 @@ func (x *step) getPrompt(a *arrival) verdict {
 		}
 	}
 	v := x.invocation(a)
-	v.prompt = p
+	v.target = p
 	if r := v.resume(a); r != nil {
 		return refuse(r)
 	}
@@ -104,7 +108,7 @@ func (x *step) getPrompt(a *arrival) verdict {
 
 // resume takes up the round that the request's state is of.
 func (v *Invocation) resume(a *arrival) *refused {
-	if !a.p.state.Present() && !a.p.inputs.Present() || !v.revision.IsModern() {
+	if !a.p.state.Present() && !a.p.inputs.Present() || !v.isModern() {
 		return nil
 	}
 	if inputs := a.p.inputs.Of(a.params); inputs != nil && !(isObject(inputs) && allMembers(inputs, isObject)) {
@@ -115,11 +119,9 @@ func (v *Invocation) resume(a *arrival) *refused {
 		if !ok {
 			return refusedState
 		}
-		r, ok := v.server.unsealRound(v, token)
-		if !ok {
+		if v.before = v.server.unsealRound(v, token); v.before == nil {
 			return refusedState
 		}
-		v.round, v.state = r.number, r.state
 	}
 	return nil
 }

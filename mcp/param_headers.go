@@ -15,7 +15,7 @@ const headerMember = "x-mcp-header"
 type paramHeader struct{ property, header string }
 
 // readParamHeaders finds the arguments of a tool that are repeated in headers:
-// strings, numbers and booleans that stand directly in the arguments.
+// strings, integers and booleans that stand directly in the arguments.
 func readParamHeaders(schema []byte) ([]paramHeader, error) {
 	var found []paramHeader
 	properties := member(schema, "properties")
@@ -35,9 +35,9 @@ func readParamHeaders(schema []byte) ([]paramHeader, error) {
 			}
 		}
 		switch string(member(span.Of(properties), "type")) {
-		case `"string"`, `"number"`, `"integer"`, `"boolean"`:
+		case `"string"`, `"integer"`, `"boolean"`:
 		default:
-			return nil, fmt.Errorf("property %q: %s needs a string, a number or a boolean", name, headerMember)
+			return nil, fmt.Errorf("property %q: %s needs a string, an integer or a boolean", name, headerMember)
 		}
 		found = append(found, paramHeader{string(name), string(header)})
 	}

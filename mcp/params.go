@@ -7,7 +7,6 @@ import (
 // callParams is where the members of a request's params stand, as spans of the
 // params' own text.
 type callParams struct {
-	params       codec.Span
 	name         codec.Span // params.name, or params.uri
 	arguments    codec.Span
 	inputs       codec.Span // inputResponses
@@ -38,9 +37,9 @@ func (p *callParams) set(at *codec.Span, value codec.Span) {
 	*at = value
 }
 
-// read finds the members of params that any method reads.
-func (p *callParams) read(params []byte) {
-	p.params = codec.Span{End: uint32(len(params))}
+// read finds the members of params that any method reads. token is where the scan
+// found the progress token.
+func (p *callParams) read(params []byte, known *memo, token codec.Span) {
 	m, ok := membersOf(params)
 	if !ok {
 		return
@@ -48,7 +47,10 @@ func (p *callParams) read(params []byte) {
 	for name, start, ok := m.name(); ok; name, start, ok = m.name() {
 		at := p.member(name)
 		if at == &p.meta && params[start] == '{' {
-			m.i = p.readMeta(params, start) // once over it is enough
+			if m.i = known.recall(p, params, start, token); m.i == 0 || p.meta.Present() {
+				m.i = p.readMeta(params, start)
+				known.keep(p, params, start, m.i)
+			}
 		} else {
 			m.i = skipValue(params, start)
 		}

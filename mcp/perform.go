@@ -13,15 +13,15 @@ import (
 func Perform(ctx context.Context, v *Invocation, host Host) Finished {
 	r := &Request{Invocation: v, host: host}
 	var o Outcome
-	switch {
-	case v.tool != nil:
-		o = performTool(ctx, v.tool.Handle, r)
-	case v.resource != nil:
-		o = performRead(ctx, v.resource.Handle, v.resource.Cache, r)
-	case v.template != nil:
-		o = performRead(ctx, v.template.Handle, v.template.Cache, r)
-	case v.prompt != nil:
-		o = performPrompt(ctx, v.prompt.Handle, r)
+	switch target := v.target.(type) {
+	case *tool:
+		o = performTool(ctx, target.Handle, r)
+	case *resource:
+		o = performRead(ctx, target.Handle, target.Cache, r)
+	case *template:
+		o = performRead(ctx, target.Handle, target.Cache, r)
+	case *prompt:
+		o = performPrompt(ctx, target.Handle, r)
 	default:
 		o = performComplete(ctx, v.server.d.Complete, r)
 	}
@@ -81,7 +81,7 @@ func performRead(ctx context.Context, handle ResourceHandler, c Cache, r *Reques
 			return o
 		}
 		if errors.Is(err, ErrNotFound) {
-			return Fail(notFound(r.revision, r.in.uri.Of(r.frame)))
+			return Fail(notFound(r.Revision(), r.in.name.Of(r.frame)))
 		}
 		return Fail(failInternal)
 	}

@@ -6,7 +6,7 @@ import (
 
 // open begins a result of about n bytes.
 func (r *Request) open(n int) []byte {
-	if !r.revision.IsModern() {
+	if !r.isModern() {
 		return append(make([]byte, 0, n+16), '{')
 	}
 	return append(make([]byte, 0, n+len(r.server.infoMeta)+48), `{"resultType":"complete",`...)
@@ -23,7 +23,7 @@ func (r *Request) close(dst []byte, meta Meta) ([]byte, error) {
 		members = text[1 : len(text)-1]
 	}
 	switch {
-	case r.revision.IsModern():
+	case r.isModern():
 		if _, own := meta[MetaServerInfo]; own { // the handler's own word stands
 			dst = append(append(append(dst, `,"_meta":{`...), members...), '}')
 		} else {
@@ -57,7 +57,7 @@ func (r *Request) appendToolResult(dst []byte, t *ToolResult) ([]byte, error) {
 		}
 	}
 	dst = append(dst, ']')
-	if t.Structured != nil && (r.revision.IsModern() || isObject(t.Structured)) {
+	if t.Structured != nil && (r.isModern() || isObject(t.Structured)) {
 		if dst, err = appendAny(append(dst, `,"structuredContent":`...), t.Structured); err != nil {
 			return nil, err
 		}
@@ -80,12 +80,11 @@ func (r *Request) appendReadResult(dst []byte, t *ReadResult, c Cache) ([]byte, 
 		}
 	}
 	dst = append(dst, ']')
-	if r.revision.IsModern() {
+	if r.isModern() {
 		if t.CacheScope != "" || t.TTLMillis != 0 {
 			c = Cache{TTLMillis: t.TTLMillis, Public: t.CacheScope == "public"}
 		}
-		veiled := r.resource != nil && r.resource.veiled() || r.template != nil && r.template.veiled()
-		dst = appendCached(dst, c, veiled)
+		dst = appendCached(dst, c, r.target.veiled())
 	}
 	return r.close(dst, t.Meta)
 }

@@ -63,46 +63,39 @@ func (s *Server) offset(method string, caller Caller, cursor []byte) (int, bool)
 	return int(offset), offset <= maxOffset
 }
 
-// round is what a request state carries.
-type round struct {
-	number int
-	issued int64 // milliseconds since 1970; 0 when nobody knew
-	state  string
-}
-
 const roundHeader = 2 + 8
 
 // sealRound makes the request state of v's next round.
 func (s *Server) sealRound(v *Invocation, state string) string {
-	payload := binary.BigEndian.AppendUint16(nil, uint16(v.round+1))
+	payload := binary.BigEndian.AppendUint16(nil, uint16(v.Round()+1))
 	payload = binary.BigEndian.AppendUint64(payload, uint64(v.at))
 	payload = append(payload, state...)
 	return s.seal(payload, v.family(), v.caller.Principal, v.digest())
 }
 
 // unsealRound reads the request state that v came with.
-func (s *Server) unsealRound(v *Invocation, token []byte) (round, bool) {
+func (s *Server) unsealRound(v *Invocation, token []byte) *round {
 	payload, ok := s.unseal(token, v.family(), v.caller.Principal, v.digest())
 	if !ok || len(payload) < roundHeader {
-		return round{}, false
+		return nil
 	}
-	r := round{
+	r := &round{
 		number: int(binary.BigEndian.Uint16(payload)),
 		issued: int64(binary.BigEndian.Uint64(payload[2:])),
 		state:  string(payload[roundHeader:]),
 	}
 	if s.stateTTL >= 0 && v.at != 0 && r.issued != 0 && v.at-r.issued > s.stateTTL {
-		return round{}, false
+		return nil
 	}
-	return r, true
+	return r
 }
 
 // family separates request states by what they are for.
 func (v *Invocation) family() string {
-	if v.tool != nil {
-		return "input:" + v.tool.Name
+	if name := v.Tool(); name != "" {
+		return "input:" + name
 	}
-	return "input:" + v.method + ":" + v.Name()
+	return "input:" + v.Method() + ":" + v.Name()
 }
 
 // digest is that of the request's arguments, however they are written: a client

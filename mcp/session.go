@@ -17,5 +17,6 @@ type session struct {
 
 // peer is what a client said of itself in initialize. It never changes.
 type peer struct {
+	revision           Revision
 	capabilities, info []byte
 }

@@ -56,6 +56,9 @@ type State struct {
 	closed  []ExchangeID // oldest first; at most MaxClosed
 	free    *exchange    // records to be used again
 	session session
+	memo    memo
+	// highest is the highest exchange that was ever known: what is above it is new.
+	highest ExchangeID
 }
 
 // Init makes the state of a new connection to s.

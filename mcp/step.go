@@ -83,6 +83,7 @@ func (x *step) exchangeClosed(id ExchangeID) {
 	e, known := x.s.known[id]
 	if !known {
 		if id > 0 {
+			x.s.highest = max(x.s.highest, id)
 			x.s.remember(id) // a frame that still comes for it has no effect
 		}
 		return

@@ -16,13 +16,12 @@ type Trace struct {
 // malformed tracestate is dropped and the parent kept. The raw members are in
 // Params, baggage too.
 func (v *Invocation) Trace() Trace {
-	params := v.Params()
-	parent, ok := stringOf(v.in.traceParent.Of(params))
+	parent, ok := stringOf(v.in.traceParent.Of(v.frame))
 	if !ok || !isTraceParent(parent) {
 		return Trace{}
 	}
 	t := Trace{Parent: string(parent)}
-	if state, ok := stringOf(v.in.traceState.Of(params)); ok && isTraceState(string(state)) {
+	if state, ok := stringOf(v.in.traceState.Of(v.frame)); ok && isTraceState(string(state)) {
 		t.State = string(state)
 	}
 	return t
