@@ -36,7 +36,10 @@ type ran struct {
 	sent   []byte // what the server read
 }
 
-// tee remembers what is read.
+// teeMax is how much of it a tee remembers.
+const teeMax = 1 << 20
+
+// tee remembers the beginning of what is read.
 type tee struct {
 	io.ReadWriteCloser
 	read []byte
@@ -44,33 +47,61 @@ type tee struct {
 
 func (t *tee) Read(p []byte) (int, error) {
 	n, err := t.ReadWriteCloser.Read(p)
-	t.read = append(t.read, p[:n]...)
+	t.read = append(t.read, p[:max(0, min(n, teeMax-len(t.read)))]...)
 	return n, err
 }
 
 // against runs c against an echo server in virtual time; it must be called in a
-// bubble. What the server holds back has arrived when it returns.
-func against(t *testing.T, ctx context.Context, c drive.Config, shape echo.Shape) ran {
+// bubble. What the server holds back, or has not read, has arrived when it returns.
+func against(t *testing.T, ctx context.Context, c drive.Config, shape echo.Shape, with ...func(*conn.Options)) ran {
 	t.Helper()
-	var counters echo.Counters
-	client, server := echo.Pipe()
-	ears := &tee{ReadWriteCloser: server}
-	served := make(chan error, 1)
-	go func() { served <- echo.Serve(ears, echo.Options{Shape: shape, Seed: 11, Counters: &counters}) }()
-	link, err := conn.New(client, conn.Options{MaxPending: c.InFlight + 8, Overflow: engine.OverflowWait, CloseTimeout: -1})
-	require.NoError(t, err)
+	return againstAll(t, ctx, c, []echo.Shape{shape}, with...)
+}
+
+// againstAll is against with a connection to a server of each shape.
+func againstAll(t *testing.T, ctx context.Context, c drive.Config, shapes []echo.Shape, with ...func(*conn.Options)) ran {
+	t.Helper()
+	var (
+		counters echo.Counters
+		links    []*conn.Conn
+		ears     []*tee
+		served   = make(chan error, len(shapes))
+		quit     = make(chan struct{})
+		longest  time.Duration
+	)
+	for _, shape := range shapes {
+		client, server := echo.Pipe()
+		ear := &tee{ReadWriteCloser: server}
+		go func() {
+			served <- echo.Serve(ear, echo.Options{Shape: shape, Seed: 11, Counters: &counters, Quit: quit})
+		}()
+		o := conn.Options{MaxPending: c.InFlight + 8, Overflow: engine.OverflowWait, CloseTimeout: -1}
+		for _, set := range with {
+			set(&o)
+		}
+		link, err := conn.New(client, o)
+		require.NoError(t, err)
+		links, ears, longest = append(links, link), append(ears, ear), max(longest, shape.LateBy)
+	}
 	if c.Method == "" {
 		c.Method = "echo"
 	}
 	out := ran{}
-	out.Result, out.err = drive.Run(ctx, []*conn.Conn{link}, c)
+	out.Result, out.err = drive.Run(ctx, links, c)
 	require.NotNil(t, out.Result, "%v", out.err)
-	<-time.After(2*shape.LateBy + 100*ms)
+	close(quit)
+	<-time.After(2*longest + 100*ms)
 	out.Reread(0)
 	out.server = counters.Snapshot()
-	require.NoError(t, link.Close())
-	<-served
-	out.sent = ears.read
+	for _, link := range links {
+		require.NoError(t, link.Close())
+	}
+	for range links {
+		<-served
+	}
+	for _, ear := range ears {
+		out.sent = append(out.sent, ear.read...)
+	}
 	return out
 }
 
