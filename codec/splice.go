@@ -61,7 +61,7 @@ func AppendSplice(dst, frame []byte, edits ...Edit) []byte {
 // quotes. A Span that the replaced part contained is absent afterwards.
 func SpliceInPlace(m *Message, s Span, text []byte) bool {
 	c := m.chunk
-	if c == nil || !s.Present() || uint64(s.End) > uint64(len(m.frame)) || len(c.B) > math.MaxInt32 || !c.Sole() {
+	if c == nil || s.Off >= s.End || uint64(s.End) > uint64(len(m.frame)) || len(c.B) > math.MaxInt32 || !c.Sole() {
 		return false
 	}
 	by := len(text) - s.Len()
