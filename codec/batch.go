@@ -17,7 +17,7 @@ import "iter"
 // MaxDepth counts the batch itself as a level.
 func SplitBatch(frame []byte, o ScanOptions) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		s := scanner{e: new(Envelope), lone: o.RefuseLoneSurrogates, maxDepth: o.maxDepth()}
+		s := scanner{e: new(Envelope), lone: o.RefuseLoneSurrogates, maxDepth: depthOf(o.MaxDepth)}
 		i, p := s.batch(frame)
 		if p != fine {
 			yield(nil, newSyntaxError(p, i))

@@ -60,8 +60,10 @@
 //
 // # Costs
 //
-// A scan allocates nothing, takes about 40 ns for a short response and passes
-// over text at 2 GB/s and more in pure Go; docs/perf.md has the comparison.
+// A scan allocates nothing and takes about 40 ns for a short response. In pure Go
+// it passes over text at 2 GB/s and more; where [ScanEngine] is "avx2", at 20, and
+// validates dense objects at twice the speed of pure Go. The outcome is the same.
+// docs/perf.md has the comparison, docs/architecture.md tells the engines apart.
 //
 // # Concurrency
 //

@@ -23,8 +23,8 @@ const (
 
 // fastest is the engine that Scan takes. The parallel one exists everywhere, but is
 // fast only on processors for which package vector has assembly.
-func (o *ScanOptions) fastest() engine {
-	if vector.Available() && !o.Portable {
+func fastest(wantPortable bool) engine {
+	if vector.Available() && !wantPortable {
 		return parallel
 	}
 	return portable

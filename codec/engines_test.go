@@ -20,7 +20,7 @@ func sameVerdict(t *testing.T, frame []byte, o ScanOptions) {
 	verdict := func(by engine) (Envelope, int, problem) {
 		var e Envelope
 		var s scanner
-		s.e, s.engine, s.trust, s.maxDepth = &e, by, o.TrustBody, o.maxDepth()
+		s.e, s.engine, s.trust, s.maxDepth = &e, by, o.TrustBody, depthOf(o.MaxDepth)
 		at, p := s.message(frame)
 		return e, at, p
 	}
@@ -163,6 +163,6 @@ func TestScanEngine(t *testing.T) {
 		want = "avx2"
 	}
 	require.Equal(t, want, ScanEngine())
-	require.Equal(t, portable, (&ScanOptions{Portable: true}).fastest())
-	require.Equal(t, vector.Available(), (&ScanOptions{}).fastest() == parallel)
+	require.Equal(t, portable, fastest(true))
+	require.Equal(t, vector.Available(), fastest(false) == parallel)
 }
