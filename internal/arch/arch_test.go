@@ -35,6 +35,7 @@ var allowed = []struct {
 	{"wheel", []string{"internal/invariants"}},
 	{"engine", []string{"codec", "internal/invariants", "wheel"}},
 	{"conn", []string{"codec", "engine", "internal/invariants"}},
+	{"conn/websocket", []string{"codec", "conn"}},
 	{"progress", []string{"codec"}},
 	{"mcp", []string{"codec", "internal/invariants"}},
 	{"serve", []string{"codec", "conn", "engine", "mcp", "progress"}},
