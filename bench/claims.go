@@ -8,7 +8,7 @@ import (
 func Claims() []claim.Claim {
 	var all []claim.Claim
 	for _, area := range [][]claim.Claim{
-		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), codecClaims(), connClaims(), loadClaims(),
+		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), codecClaims(), connClaims(), loadClaims(), mcpClaims(),
 	} {
 		all = append(all, area...)
 	}
@@ -38,5 +38,6 @@ func Roles() map[string]claim.Role {
 		"echo":     echoRole,
 		"conn":     connRole,
 		"load":     loadRole,
+		"step":     stepRole,
 	}
 }

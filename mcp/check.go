@@ -24,7 +24,8 @@ func (s *State) check(out []Effect) {
 		switch e.Kind {
 		case Close:
 			closed[e.Exchange] = true
-			invariants.Check(s.known[e.Exchange] == nil, "I1: %d is closed and known as live", e.Exchange)
+			live, _ := s.lookup(e.Exchange)
+			invariants.Check(live == nil, "I1: %d is closed and known as live", e.Exchange)
 		case Write:
 			invariants.Check(!e.Final || !answered[e.Exchange], "I1: %d is answered twice", e.Exchange)
 			answered[e.Exchange] = answered[e.Exchange] || e.Final
@@ -32,14 +33,15 @@ func (s *State) check(out []Effect) {
 	}
 	for i := range out {
 		e := &out[i]
-		live := s.known[e.Exchange] != nil
+		r, _ := s.lookup(e.Exchange)
+		live := r != nil
 		switch e.Kind {
 		case Write:
 			invariants.Check(e.Exchange == 0 || !e.Final || closed[e.Exchange], "I1: %d is answered and stays open", e.Exchange)
 		case Start:
 			invariants.Check(live || closed[e.Exchange], "I2: a handler starts on %d, which is not live", e.Exchange)
 		}
-		if r := s.known[e.Exchange]; live && r.stream == nil {
+		if live && r.stream == nil {
 			waits := false
 			r.each(func(c *call) { waits = true })
 			invariants.Check(waits, "I5: %d is live and waits for nothing", e.Exchange)

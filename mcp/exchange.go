@@ -5,6 +5,7 @@ package mcp
 // the step in which it is closed.
 type exchange struct {
 	id          ExchangeID
+	place       int32 // in State.records
 	next, prev  *exchange
 	in          *list
 	runs        uint16 // how many invocations it made
@@ -71,7 +72,7 @@ func (e *exchange) nextRun() InvocationID {
 
 // live gives the exchange and the call of an invocation, nil when it is over.
 func (s *State) liveCall(id InvocationID) (*exchange, *call) {
-	e := s.known[id.Exchange()]
+	e, _ := s.lookup(id.Exchange())
 	if e == nil {
 		return nil, nil
 	}
@@ -86,13 +87,27 @@ func (s *State) liveCall(id InvocationID) (*exchange, *call) {
 func (s *State) open(id ExchangeID, c Correlation) *exchange {
 	e := s.free
 	if e == nil {
-		e = new(exchange)
+		e = &exchange{place: int32(len(s.records))}
+		s.records = append(s.records, e)
 	} else {
 		s.free = e.next
 	}
 	e.id, e.correlation, e.next = id, c, nil
-	s.known[id] = e
+	s.known[id] = e.place
 	return e
+}
+
+// gone is what known holds for an exchange that is closed and remembered.
+const gone = -1
+
+// lookup gives the record of an exchange, nil when it is closed, and whether it is
+// known at all.
+func (s *State) lookup(id ExchangeID) (e *exchange, known bool) {
+	place, known := s.known[id]
+	if !known || place == gone {
+		return nil, known
+	}
+	return s.records[place], true
 }
 
 // release gives the record back. The exchange stays known until remember.
@@ -119,7 +134,7 @@ func (s *State) remember(id ExchangeID) {
 		delete(s.known, id)
 		return
 	}
-	s.known[id] = nil
+	s.known[id] = gone
 	s.closed = append(s.closed, id)
 	if len(s.closed) <= s.options.MaxClosed {
 		return

@@ -48,9 +48,11 @@ type State struct {
 	server  *Server
 	options Options
 	scan    codec.ScanOptions
-	// known holds every exchange that is live, and nil for each that is closed
-	// and remembered.
-	known   map[ExchangeID]*exchange
+	// known holds the place in records of every exchange that is live, and gone for
+	// each that is closed and remembered. It holds no pointers, so that the collector
+	// does not look through it.
+	known   map[ExchangeID]int32
+	records []*exchange
 	live    list         // in order of admission
 	streams list         // newest first; each of them is known
 	closed  []ExchangeID // oldest first; at most MaxClosed
@@ -66,7 +68,7 @@ func Init(s *Server, o Options) *State {
 	o = o.withDefaults()
 	return &State{
 		server: s, options: o, scan: codec.ScanOptions{MaxDepth: o.MaxDepth},
-		known: make(map[ExchangeID]*exchange),
+		known: make(map[ExchangeID]int32),
 	}
 }
 

@@ -80,7 +80,7 @@ func (x *step) unregisterTool(name string) {
 }
 
 func (x *step) exchangeClosed(id ExchangeID) {
-	e, known := x.s.known[id]
+	e, known := x.s.lookup(id)
 	if !known {
 		if id > 0 {
 			x.s.highest = max(x.s.highest, id)

@@ -59,7 +59,7 @@ var allowed = []struct {
 	{"bench/claim", nil},
 	{"bench/rival", []string{"wheel"}},
 	{"bench", []string{
-		"bench/claim", "bench/rival", "codec", "conn", "engine", "internal/chunk", "internal/echo", "internal/frameset", "internal/load/drive", "internal/load/plan",
+		"bench/claim", "bench/rival", "codec", "conn", "engine", "internal/chunk", "internal/echo", "internal/frameset", "internal/load/drive", "internal/load/plan", "mcp",
 	}},
 	{"bench/check", []string{"bench", "bench/claim"}},
 	{".", nil},
