@@ -33,7 +33,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 // when there is none.
 func stringEnd(b []byte, i int) int {
 	for start := i; ; {
-		n := bytes.IndexByte(b[i:], '"')
+		n := indexByte(b[i:], '"')
 		if n < 0 {
 			return -1
 		}
@@ -44,6 +44,21 @@ func stringEnd(b []byte, i int) int {
 		}
 		if (i-1-k)&1 == 0 {
 			return i
+		}
+	}
+}
+
+// indexByte is bytes.IndexByte in parts: the assembly below that cannot be preempted,
+// and a text of many MiB would keep the collector waiting.
+func indexByte(b []byte, c byte) int {
+	const most = 256 << 10
+	for at := 0; ; at += most {
+		part := b[at:min(len(b), at+most)]
+		if n := bytes.IndexByte(part, c); n >= 0 {
+			return at + n
+		}
+		if len(part) < most {
+			return -1
 		}
 	}
 }

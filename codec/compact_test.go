@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,4 +31,15 @@ func TestAppendCompactDoesNotAllocate(t *testing.T) {
 	}
 	frame, dst := []byte("{\n \"a\" : \"b\\\"\" }\n"), make([]byte, 0, 64)
 	require.Zero(t, testing.AllocsPerRun(100, func() { dst = AppendCompact(dst[:0], frame) }))
+}
+
+func TestIndexByteInParts(t *testing.T) {
+	b := bytes.Repeat([]byte("x"), 1<<20)
+	require.Equal(t, -1, indexByte(b, '"'))
+	require.Equal(t, -1, indexByte(nil, '"'))
+	for _, at := range []int{0, 1, 256<<10 - 1, 256 << 10, 256<<10 + 1, 1<<20 - 1} {
+		b[at] = '"'
+		require.Equal(t, at, indexByte(b, '"'))
+		b[at] = 'x'
+	}
 }

@@ -1,10 +1,6 @@
 package codec
 
-import (
-	"bytes"
-
-	"github.com/correlator-go/correlator/internal/vector"
-)
+import "github.com/correlator-go/correlator/internal/vector"
 
 // trusted goes to the end of the value at b[i] under TrustBody: brackets and quotes
 // are followed, {} not told from [], and nothing else in it is looked at but raw
@@ -66,8 +62,8 @@ func crossText(b []byte, i int) (int, problem) {
 	if !closed {
 		end = len(b)
 	}
-	at := bytes.IndexByte(b[i:end], '\n')
-	if cr := bytes.IndexByte(b[i:end], '\r'); cr >= 0 && (at < 0 || cr < at) {
+	at := indexByte(b[i:end], '\n')
+	if cr := indexByte(b[i:end], '\r'); cr >= 0 && (at < 0 || cr < at) {
 		at = cr
 	}
 	switch {
