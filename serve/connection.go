@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,7 +36,7 @@ type Connection struct {
 	state     *mcp.State
 	effects   []mcp.Effect // scratch
 	exchanges map[mcp.ExchangeID]*exchange
-	inFlight  map[codec.ID]mcp.ExchangeID // what the peer calls its requests; duplex front ends alone
+	inFlight  map[codec.ID]mcp.ExchangeID // what the peer calls its requests; nil where ids may meet
 	due       due
 	tombs     tombstones
 	changes   changes
@@ -68,8 +70,10 @@ type exchange struct {
 type entry struct {
 	exchange mcp.ExchangeID
 	ids      []codec.ID
+	batch    bool
 	closed   bool
 	written  bool
+	broken   bool // the step panicked before it wrote anything
 }
 
 // outlet is where frames go. It is called under the connection's lock and never
@@ -95,6 +99,7 @@ type later struct {
 	answers []answer
 	drops   []codec.ID // calls of the engine to cancel
 	fail    error      // why the connection is to be given up
+	panics  []any      // of steps
 }
 
 // open makes a connection that writes to out. base gives values to the handlers'
@@ -112,7 +117,16 @@ func (s *Server) open(base context.Context, caller mcp.Caller, out outlet) (*Con
 }
 
 // step takes one input and carries out what it leads to. c.mu is held.
+//
+// The one user code that runs in it are the rules of visibility. A panic there is
+// not let through the lock: receive answers for it, and anything else that it
+// happens in ends the connection, whose state nobody can be sure of.
 func (c *Connection) step(in mcp.Input) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.broke(v)
+		}
+	}()
 	effects := mcp.Step(c.state, in, c.effects[:0])
 	c.effects = nil // a step within this one needs its own
 	for i := range effects {
@@ -125,6 +139,17 @@ func (c *Connection) step(in mcp.Input) {
 		c.broken = c.broken[:len(c.broken)-1]
 		c.step(mcp.ExchangeClosed{Exchange: x})
 	}
+}
+
+// broke notes that a step panicked. c.mu is held.
+func (c *Connection) broke(v any) {
+	c.server.counts.panics.Add(1)
+	c.later.panics = append(c.later.panics, v)
+	if e := c.entering; e != nil && !e.closed && !e.written && len(e.ids) == 1 && !e.batch {
+		e.broken = true
+		return
+	}
+	c.later.fail = ErrBroken
 }
 
 // carryOut does one thing. c.mu is held.
@@ -196,7 +221,7 @@ func (c *Connection) keep(id mcp.ExchangeID) *exchange {
 		return x
 	}
 	x = &exchange{}
-	if c.entering != nil && c.entering.exchange == id {
+	if c.inFlight != nil && c.entering != nil && c.entering.exchange == id {
 		x.ids = append(x.one[:0], c.entering.ids...)
 		for _, wire := range x.ids {
 			c.inFlight[wire] = id
@@ -224,6 +249,9 @@ func (c *Connection) unlockOnly() {
 		c.tell()
 	}
 	c.asks.settle(c, l.answers, l.drops)
+	for _, v := range l.panics {
+		c.server.log(slog.LevelError, "a rule of visibility panicked", slog.String("panic", fmt.Sprint(v)))
+	}
 	if l.fail != nil {
 		c.out.fail(l.fail)
 	}

@@ -64,7 +64,11 @@ func (s *Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 
 // ServeAs is Serve for a peer that the front end knows. Handlers see ctx's values.
 func (s *Server) ServeAs(ctx context.Context, stream io.ReadWriteCloser, caller mcp.Caller) error {
-	d := &duplex{server: s, stream: stream, box: newOutbox(s.o.WriteBuffer, s.o.WriteTimeout)}
+	return s.serveStream(ctx, stream, caller, s.o.WriteTimeout)
+}
+
+func (s *Server) serveStream(ctx context.Context, stream io.ReadWriteCloser, caller mcp.Caller, stall time.Duration) error {
+	d := &duplex{server: s, stream: stream, box: newOutbox(s.o.WriteBuffer, stall)}
 	c, err := s.open(ctx, caller, d)
 	if err != nil {
 		_ = stream.Close()
@@ -88,6 +92,9 @@ func (s *Server) ServeAs(ctx context.Context, stream io.ReadWriteCloser, caller 
 		wrote <- err
 	}()
 	err = d.read()
+	if c.isClosed() {
+		err = ErrStopped
+	}
 	if errors.Is(err, io.EOF) {
 		d.asks.fail(io.EOF)
 		drain, stop := s.draining(ctx)

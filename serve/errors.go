@@ -23,6 +23,9 @@ var (
 	// ErrSlowSubscriber: more events wait for a subscriber than
 	// Options.MaxEvents.
 	ErrSlowSubscriber = errors.New("serve: subscriber too slow")
+	// ErrBroken: a rule of visibility panicked where no request could be answered
+	// for it.
+	ErrBroken = errors.New("serve: connection broken by a panic")
 	// ErrExchangeClosed: nothing can be written to the exchange any more.
 	ErrExchangeClosed = errors.New("serve: exchange closed")
 )

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/mcp"
 )
 
 // Stdio serves the process's standard input and output, which nothing else of the
@@ -18,7 +19,7 @@ func (s *Server) Stdio(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.Serve(ctx, stream)
+	return s.serveStream(ctx, stream, mcp.Caller{}, s.stdioStall)
 }
 
 // InProcess serves a client of the same process, and gives its end of the

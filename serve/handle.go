@@ -174,6 +174,9 @@ func (c *Connection) returned(r *run) bool {
 	if r.phase.Load() != over {
 		return false
 	}
+	if r.grace != nil {
+		r.grace.Stop()
+	}
 	c.limbo--
 	if c.limbo == 0 && c.still != nil {
 		close(c.still)
@@ -207,7 +210,7 @@ func (c *Connection) signal(r *run) {
 	case c.o.Grace <= 0:
 		c.crew.abandon(r)
 	default:
-		time.AfterFunc(c.o.Grace, func() { c.crew.abandon(r) })
+		r.grace = time.AfterFunc(c.o.Grace, func() { c.crew.abandon(r) })
 	}
 }
 

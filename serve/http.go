@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -163,6 +162,3 @@ func (h *HTTP) authorize(r *http.Request) (mcp.Caller, *rejection) {
 	}
 	return caller, nil
 }
-
-// values is a context with the values of r's, which outlives r.
-func values(r *http.Request) context.Context { return context.WithoutCancel(r.Context()) }

@@ -29,6 +29,11 @@ func (h *HTTP) legacy(w http.ResponseWriter, r *http.Request, caller mcp.Caller,
 		return
 	}
 	defer s.exit()
+	if n := s.guests(); n > h.server.o.MaxLive {
+		// Answers that nobody reads are answers that are kept.
+		h.busy(w, idOf(m), n)
+		return
+	}
 	h.take(w, r, caller, s, m, batch)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -114,13 +115,29 @@ func (h *HTTP) isModern(r *http.Request, m *codec.Message, batch bool) bool {
 		return false
 	case string(m.Method()) == initialize:
 		return false
-	case m.Kind == codec.KindRequest && bytes.Contains(m.Params(), metaVersion):
-		return true
 	case mcp.Revision(r.Header.Get(headerVersion)).IsModern():
+		return true
+	case m.Kind == codec.KindRequest && namesVersion(m.Params()):
 		return true
 	default:
 		return r.Header.Get(headerSession) == "" && r.Header.Get(headerMethod) != ""
 	}
+}
+
+// namesVersion reports whether the _meta of params has the version of the modern
+// era, and not just some argument the same text.
+func namesVersion(params []byte) bool {
+	if !bytes.Contains(params, metaVersion) {
+		return false
+	}
+	var p struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	if err := codec.DecodeValue(params, &p); err != nil {
+		return false
+	}
+	_, ok := p.Meta[mcp.MetaProtocolVersion]
+	return ok
 }
 
 // modern serves one message of the modern era, on a connection of its own: the ids
@@ -146,7 +163,7 @@ func (h *HTTP) modern(w http.ResponseWriter, r *http.Request, caller mcp.Caller,
 	defer c.Close()
 	x := mcp.NewExchangeID()
 	if err := c.receive(&delivery{
-		exchange: x, frame: m.Frame(), envelope: &m.Envelope, caller: caller,
+		exchange: x, frame: m.Frame(), envelope: &m.Envelope, ids: []codec.ID{m.ID()}, caller: caller,
 		correlation: correlationOf(r), headers: headersOf(r),
 	}); err != nil {
 		h.reject(w, stopped().withID(m.RawID()))

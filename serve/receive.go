@@ -32,13 +32,16 @@ func (c *Connection) receive(d *delivery) error {
 		c.unlock()
 		return err
 	}
-	e := entry{exchange: d.exchange, ids: d.ids}
+	e := entry{exchange: d.exchange, ids: d.ids, batch: d.envelope == nil}
 	c.entering, c.now = &e, time.Now()
 	c.step(mcp.Received{
 		Exchange: d.exchange, Frame: d.frame, Envelope: d.envelope, Caller: d.caller,
 		Correlation: d.correlation, Headers: d.headers, At: c.now.UnixMilli(),
 	})
-	if e.written && !e.closed {
+	switch {
+	case e.broken:
+		c.answerBroken(d)
+	case e.written && !e.closed:
 		c.keep(d.exchange) // a subscription
 	}
 	c.entering = nil
@@ -64,6 +67,13 @@ func (c *Connection) refusal(d *delivery, requests bool) error {
 		return &LimitError{Err: ErrTooManyLive, Have: len(c.exchanges), Limit: c.o.MaxLive}
 	}
 	return nil
+}
+
+// answerBroken answers a request whose step panicked. c.mu is held.
+func (c *Connection) answerBroken(d *delivery) {
+	frame := codec.AppendError(nil, d.ids[0].Append(nil), &codec.Error{Code: codec.CodeInternal, Message: "internal error"})
+	c.carryOut(&mcp.Effect{Kind: mcp.Write, Exchange: d.exchange, Frame: frame, Final: true, Code: codec.CodeInternal})
+	c.carryOut(&mcp.Effect{Kind: mcp.Close, Exchange: d.exchange})
 }
 
 // rejected notes that a limit refused a frame.

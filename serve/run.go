@@ -36,9 +36,10 @@ type run struct {
 	fin   *run // the next that came to its end, in conn.ends
 
 	// Protected by conn.mu.
-	until       time.Time // zero is for ever
-	prev, after *run      // in conn.due
-	sibling     *run      // the next of the exchange
+	until       time.Time   // zero is for ever
+	grace       *time.Timer // runs while a signalled handler goes on
+	prev, after *run        // in conn.due
+	sibling     *run        // the next of the exchange
 	// Protected by conn.crew.mu.
 	next   *run
 	placed bool

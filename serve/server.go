@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/correlator-go/correlator/mcp"
 )
@@ -14,8 +15,9 @@ import (
 // Server serves one description over any number of connections, on any of the
 // front ends. Its methods are safe for concurrent use.
 type Server struct {
-	o      Options
-	counts counts
+	o          Options
+	stdioStall time.Duration // WriteTimeout on standard output
+	counts     counts
 
 	mu    sync.Mutex // protects the fields below
 	base  *mcp.State // steps tools in and out; new connections begin with its server
@@ -29,11 +31,15 @@ type counts struct {
 
 // New makes a server of a description. Its error is an *OptionError.
 func New(d *mcp.Server, o Options) (*Server, error) {
+	stdioStall := o.WriteTimeout
+	if stdioStall == 0 {
+		stdioStall = NoTimeout
+	}
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	return &Server{o: o, base: mcp.Init(d, mcp.Options{}), conns: make(map[*Connection]struct{})}, nil
+	return &Server{o: o, stdioStall: stdioStall, base: mcp.Init(d, mcp.Options{}), conns: make(map[*Connection]struct{})}, nil
 }
 
 // Stats counts what happened since the server was made.

@@ -68,6 +68,17 @@ func (s *session) enter() bool {
 	return true
 }
 
+// guests is how many HTTP requests are being served, but for the one that listens.
+func (s *session) guests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.visitors
+	if s.tracks[0].reader != nil {
+		n--
+	}
+	return n
+}
+
 // exit ends a visit.
 func (s *session) exit() {
 	s.mu.Lock()

@@ -75,6 +75,11 @@ func (c *Connection) Send(x mcp.ExchangeID, frame []byte, correlation string) er
 		limit = &LimitError{Err: ErrFrameTooDeep, Limit: c.o.MaxDepth}
 	case err == nil:
 		in.envelope = &e
+		if e.Kind == codec.KindRequest {
+			if id, err := codec.ParseID(e.RawID.Of(frame), codec.MCP); err == nil {
+				in.ids = []codec.ID{id}
+			}
+		}
 	}
 	if limit != nil {
 		c.mu.Lock()
