@@ -23,23 +23,27 @@ type litmus struct {
 var stressFull = os.Getenv("CORRELATOR_STRESS") == "full"
 
 // How long a litmus goes on: it is the rounds that count, but a busy machine does
-// not spend minutes on them unless that was asked for.
+// not spend minutes on them, nor hours when much was asked for.
 const (
-	litmusRounds = 20_000
-	litmusTime   = 150 * time.Millisecond
+	litmusRounds   = 20_000
+	litmusTime     = 150 * time.Millisecond
+	litmusTimeFull = 5 * time.Second
 )
 
 // run races: setup prepares one round, whose racers then run at the same time, and
 // verdict says in words how it ended.
 func (l litmus) run(t *testing.T, setup func(n int) (racers []func(), verdict func() string)) {
 	t.Helper()
-	began := time.Now()
+	began, most := time.Now(), litmusTime
+	if stressFull {
+		most = litmusTimeFull
+	}
 	seed := rand.Uint64()
 	gun := newGun(seed)
 	defer gun.stop()
 	seen := map[string]int{}
 	for n := range litmusRounds {
-		if !stressFull && n%16 == 15 && time.Since(began) > litmusTime {
+		if n%16 == 15 && time.Since(began) > most {
 			break
 		}
 		racers, verdict := setup(n)
