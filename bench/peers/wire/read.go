@@ -206,30 +206,30 @@ var encoders = map[string]func() func(params []byte) error{
 	},
 }
 
-// opOf returns what a library does with a shape; false says that it has nothing
-// for it.
-func opOf(library, shape string) (op, bool) {
+// opOf returns what makes the work of a library with a shape; nil says that it has
+// nothing for it.
+func opOf(library, shape string) func() op {
 	for _, r := range reads {
 		if r.name != shape {
 			continue
 		}
 		if library == JRPC2 && r.shape != frameset.Request {
-			return op{}, false // what it exports reads requests only
+			return nil // what it exports reads requests only
 		}
 		if reader, ok := readers[library]; ok {
-			return over(frameset.Make(r.shape, 1, r.n), reader()), true
+			return func() op { return over(frameset.Make(r.shape, 1, r.n), reader()) }
 		}
-		return op{}, false
+		return nil
 	}
 	if spliced, ok := splices[shape]; ok {
 		if splicer, ok := splicers[library]; ok {
-			return over(frameset.Make(spliced, 1, frameset.Rotation), splicer()), true
+			return func() op { return over(frameset.Make(spliced, 1, frameset.Rotation), splicer()) }
 		}
 	}
 	if encoder, ok := encoders[library]; ok && shape == Encode {
-		return over(params(), encoder()), true
+		return func() op { return over(params(), encoder()) }
 	}
-	return streamed(library, shape)
+	return streams[stream{library, shape}]
 }
 
 // splices are the frames that get another id.

@@ -55,13 +55,16 @@ func times(f func() error) op {
 	}}
 }
 
-// streamed is what a library does with streams.
-func streamed(library, shape string) (op, bool) {
-	switch {
-	case library == Ours && shape == Lines:
+// stream is a library at work on a stream.
+type stream struct{ library, shape string }
+
+// streams are what libraries do with streams.
+var streams = map[stream]func() op{
+	{Ours, Lines}: func() op {
 		in, m := codec.NewReader(framed(codec.LineFramer{}), codec.ReaderOptions{}), new(codec.Message)
-		return times(func() error { return in.ReadMessage(m) }), true
-	case library == GoSDK && shape == Lines: // what its stdio transport does
+		return times(func() error { return in.ReadMessage(m) })
+	},
+	{GoSDK, Lines}: func() op { // what its stdio transport does
 		in := json.NewDecoder(framed(codec.LineFramer{}))
 		return times(func() error {
 			var raw json.RawMessage
@@ -70,15 +73,16 @@ func streamed(library, shape string) (op, bool) {
 			}
 			_, err := jsonrpc.DecodeMessage(raw)
 			return err
-		}), true
-	case library == Ours && shape == Header:
+		})
+	},
+	{Ours, Header}: func() op {
 		in := codec.NewReader(framed(codec.HeaderFramer{}), codec.ReaderOptions{Framer: codec.HeaderFramer{}})
-		return times(func() error { _, err := in.Next(); return err }), true
-	case library == JRPC2 && shape == Header:
+		return times(func() error { _, err := in.Next(); return err })
+	},
+	{JRPC2, Header}: func() op {
 		in := channel.Header("")(framed(codec.HeaderFramer{}), closed{})
-		return times(func() error { _, err := in.Recv(); return err }), true
-	}
-	return op{}, false
+		return times(func() error { _, err := in.Recv(); return err })
+	},
 }
 
 // closed is where nothing is written.

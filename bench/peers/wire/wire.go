@@ -84,18 +84,17 @@ func over(set [][]byte, read func(frame []byte) error) op {
 
 // Does reports whether a library has something for a shape.
 func Does(library, shape string) bool {
-	_, ok := opOf(library, shape)
-	return ok
+	return opOf(library, shape) != nil
 }
 
 // Measure times what a library does with a shape for about d: nanoseconds and
 // allocations a frame.
 func Measure(library, shape string, d time.Duration) (ns, allocs float64, err error) {
-	o, ok := opOf(library, shape)
-	if !ok {
+	build := opOf(library, shape)
+	if build == nil {
 		return 0, 0, fmt.Errorf("%s has nothing for %q", library, shape)
 	}
-	return o.measure(d)
+	return build().measure(d)
 }
 
 // measure runs o for about d.
@@ -106,7 +105,7 @@ func (o op) measure(d time.Duration) (ns, allocs float64, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	began, turns := time.Now(), 0
-	for time.Since(began) < d {
+	for turns == 0 || time.Since(began) < d {
 		if err := o.run(); err != nil {
 			return 0, 0, err
 		}
