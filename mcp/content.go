@@ -62,11 +62,21 @@ func Link(r Resource) Content {
 func Embed(c Contents) Content { return Content{Type: TypeResource, Resource: &c} }
 
 // ToolText makes a result of one block of text.
-func ToolText(text string) *ToolResult { return &ToolResult{Content: []Content{Text(text)}} }
+func ToolText(text string) *ToolResult {
+	r := new(struct { // in one piece
+		ToolResult
+		blocks [1]Content
+	})
+	r.blocks[0] = Text(text)
+	r.Content = r.blocks[:]
+	return &r.ToolResult
+}
 
 // ToolFailure makes the result of a tool that failed; text is for the model.
 func ToolFailure(text string) *ToolResult {
-	return &ToolResult{Content: []Content{Text(text)}, IsError: true}
+	r := ToolText(text)
+	r.IsError = true
+	return r
 }
 
 // MarshalJSON writes the block with the members that its type has, empty or not.

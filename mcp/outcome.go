@@ -34,8 +34,7 @@ func (s Status) String() string {
 // one for a run that never was.
 type Outcome struct {
 	status Status
-	body   []byte         // the members of the result object without its braces; owned
-	meta   []byte         // the members of its _meta without the braces; owned
+	body   []byte         // the JSON text of the result; owned
 	err    *codec.Error   // Failed
 	input  *InputRequired // InputRequested
 }
