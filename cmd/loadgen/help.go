@@ -14,7 +14,7 @@ costs and an accounting that must add up.
   loadgen COMMAND -h        every flag of a command, with examples
 
 the flags of run that matter most
-  -target T      pipe:echo, unix:/path, tcp:host:port, 'exec:command args'
+  -target T      pipe:echo, unix:/path, tcp:host:port, ws://host, 'exec:cmd args'
   -mcp           greet as an MCP client and call -tool with -args
   -rate 5k/s     open loop: latency counts from the planned time of a request;
                  without it a closed loop asks again when it was answered
@@ -38,7 +38,8 @@ const helpRun = `loadgen run sends requests to a target. "run" may be left out.
 
 target
   -target T        pipe:echo (in this process; the default), unix:/path,
-                   tcp:host:port, 'exec:command args' (a child over stdio)
+                   tcp:host:port, ws://host:port/path, wss://…,
+                   'exec:command args' (a child over stdio)
   -conns N         connections (1); exec starts a child for each
   -framing F       line (default), headers (as LSP has them), length
   -profile P       mcp (default), jsonrpc, lsp
@@ -102,7 +103,7 @@ request. What befalls a request depends on the seed, the connection's number and
 the request's number alone. At the end it prints its counters to standard error.
 
   -listen L          tcp:127.0.0.1:0 (default; prints the port it got),
-                     unix:/path, or stdio
+                     unix:/path, ws:127.0.0.1:0, or stdio
   -framing F         line, headers, length
   -profile P         mcp, jsonrpc, lsp
   -mcp               answer initialize, ping, tools/list and tools/call of echo

@@ -32,7 +32,7 @@ func TestPipe(t *testing.T) {
 }
 
 func TestSockets(t *testing.T) {
-	for _, listen := range []string{"tcp:127.0.0.1:0", "unix:" + filepath.Join(t.TempDir(), "s")} {
+	for _, listen := range []string{"tcp:127.0.0.1:0", "ws:127.0.0.1:0", "unix:" + filepath.Join(t.TempDir(), "s")} {
 		target, stop := serving(t, "-listen", listen, "-dup", "10%", "-reorder", "8")
 		for range 2 {
 			code, out, errs := loadgen(t, short("-target", target, "-peer-counters")...)

@@ -32,7 +32,7 @@ func newServer(stdout io.Writer) *server {
 	s := &server{}
 	f := flagSet("loadgen serve", helpServe, stdout)
 	s.flags = f
-	f.StringVar(&s.listen, "listen", "tcp:127.0.0.1:0", "tcp:host:port, unix:/path or stdio")
+	f.StringVar(&s.listen, "listen", "tcp:127.0.0.1:0", "tcp:host:port, unix:/path, ws:host:port or stdio")
 	f.StringVar(&s.framing, "framing", "line", "line, headers or length")
 	f.StringVar(&s.profile, "profile", "mcp", "mcp, jsonrpc or lsp")
 	f.BoolVar(&s.echo.MCP, "mcp", false, "answer as an MCP server")
@@ -66,8 +66,8 @@ func parseServer(args []string, stdout io.Writer) (*server, error) {
 	o.MCP = o.MCP || o.Discover
 	o.Counters = new(echo.Counters)
 	network, _, found := strings.Cut(s.listen, ":")
-	if s.listen != "stdio" && (!found || network != "tcp" && network != "unix") {
-		return nil, usagef("listen %q: want tcp:host:port, unix:/path or stdio", s.listen)
+	if s.listen != "stdio" && (!found || network != "tcp" && network != "unix" && network != "ws") {
+		return nil, usagef("listen %q: want tcp:host:port, unix:/path, ws:host:port or stdio", s.listen)
 	}
 	return s, nil
 }
@@ -83,11 +83,15 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) (int
 		err = serveStdio(ctx, s.echo)
 	} else {
 		network, address, _ := strings.Cut(s.listen, ":")
+		serve := serveSocket
+		if network == "ws" {
+			network, serve = "tcp", serveWebSockets
+		}
 		listener, failed := listenOn(ctx, network, address)
 		if failed != nil {
 			return exitError, failed
 		}
-		err = serveSocket(ctx, listener, s.echo, stdout, stderr)
+		err = serve(ctx, listener, s.echo, stdout, stderr)
 	}
 	if told := s.tell(stderr); err == nil {
 		err = told

@@ -4,6 +4,7 @@
 //	pipe:echo            an echo server in this process, no system call between
 //	unix:/path           a unix socket
 //	tcp:host:port        a TCP connection
+//	ws://host:port/path  a WebSocket, or wss: one over TLS; the slashes are optional
 //	exec:command args    a child process over its standard input and output
 //
 // With [Shake] it finds out which revision of MCP the peer speaks and greets it.

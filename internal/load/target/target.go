@@ -17,8 +17,8 @@ const Default = "pipe:echo"
 
 // Spec is a parsed target.
 type Spec struct {
-	Kind    string // "pipe", "unix", "tcp" or "exec"
-	Address string // of a socket
+	Kind    string // "pipe", "unix", "tcp", "ws", "wss" or "exec"
+	Address string // of a socket; the URL of a WebSocket
 	Command []string
 }
 
@@ -26,7 +26,7 @@ type Spec struct {
 func Parse(text string) (Spec, error) {
 	kind, rest, found := strings.Cut(text, ":")
 	if !found || rest == "" {
-		return Spec{}, fmt.Errorf("target %q: want pipe:echo, unix:/path, tcp:host:port or exec:command args", text)
+		return Spec{}, fmt.Errorf("target %q: want pipe:echo, unix:/path, tcp:host:port, ws://host:port/path or exec:command args", text)
 	}
 	switch kind {
 	case "pipe":
@@ -41,6 +41,8 @@ func Parse(text string) (Spec, error) {
 			return Spec{}, fmt.Errorf("target %q: want tcp:host:port", text)
 		}
 		return Spec{Kind: kind, Address: rest}, nil
+	case "ws", "wss":
+		return parseWS(text, kind, rest)
 	case "exec":
 		words, err := Words(rest)
 		if err != nil {
@@ -48,7 +50,7 @@ func Parse(text string) (Spec, error) {
 		}
 		return Spec{Kind: kind, Command: words}, nil
 	}
-	return Spec{}, fmt.Errorf("target %q: unknown kind %q (pipe, unix, tcp, exec)", text, kind)
+	return Spec{}, fmt.Errorf("target %q: unknown kind %q (pipe, unix, tcp, ws, wss, exec)", text, kind)
 }
 
 // Options of Open.
@@ -117,6 +119,8 @@ func (t *Target) open(ctx context.Context, spec Spec, o Options) (*conn.Conn, er
 		t.served = append(t.served, served)
 		go func() { served <- echo.Serve(server, o.Echo) }()
 		return c, nil
+	case "ws", "wss":
+		return dialWS(ctx, spec.Address, o.Conn)
 	case "exec":
 		return conn.Spawn(ctx, conn.Command{Path: spec.Command[0], Args: spec.Command[1:], Stderr: o.Stderr}, o.Conn)
 	}
