@@ -188,7 +188,7 @@ func TestHostileBatches(t *testing.T) {
 func TestHostileFramer(t *testing.T) {
 	for _, cut := range []codec.Cut{
 		{Start: 3, End: 1, Advance: 4}, {Start: 9, End: 4, Advance: 1}, {Advance: -1}, {Start: -1, End: 1, Advance: 1},
-		{End: 2, Advance: 1}, {End: -5, Advance: 3}, {Need: -7}, {Need: 1 << 40}, {Start: 2, End: 3, Advance: 0},
+		{End: 2, Advance: 1}, {End: -5, Advance: 3}, {Need: -7}, {Need: 1 << 30}, {Start: 2, End: 3, Advance: 0},
 	} {
 		func() {
 			defer func() {
