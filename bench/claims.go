@@ -8,7 +8,7 @@ import (
 func Claims() []claim.Claim {
 	var all []claim.Claim
 	for _, area := range [][]claim.Claim{
-		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), codecClaims(), connClaims(), loadClaims(), mcpClaims(),
+		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), codecClaims(), connClaims(), slowClaims(), loadClaims(), mcpClaims(),
 	} {
 		all = append(all, area...)
 	}
@@ -36,6 +36,7 @@ func Roles() map[string]claim.Role {
 		"pool":     poolRole,
 		"stop":     stopRole,
 		"echo":     echoRole,
+		"slow":     slowRole,
 		"conn":     connRole,
 		"load":     loadRole,
 		"step":     stepRole,

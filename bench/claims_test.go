@@ -132,3 +132,14 @@ func startEcho(t testing.TB) (address string, stop func()) {
 		require.NoError(t, <-ended)
 	}
 }
+
+func TestSlowRole(t *testing.T) {
+	for _, load := range []string{"idle", "flooded"} {
+		v, err := slowRole([]string{load})
+		require.NoError(t, err, load)
+		require.Positive(t, v["calls p99"], load)
+		require.Positive(t, v["notes p99"], load)
+	}
+	_, err := slowRole([]string{"busy"})
+	require.Error(t, err)
+}
