@@ -129,6 +129,40 @@ func TestR14NotificationsHaveNoID(t *testing.T) {
 	}
 }
 
+// Whatever the method, a cancel ends it without an answer.
+func TestX03EveryMethodIsCancelled(t *testing.T) {
+	for method, params := range map[string]string{
+		mcp.MethodCallTool:     `"name":"echo","arguments":{"text":"x"}`,
+		mcp.MethodReadResource: `"uri":"test://text"`,
+		mcp.MethodGetPrompt:    `"name":"poem","arguments":{"about":"x"}`,
+		mcp.MethodComplete:     `"ref":{"type":"ref/prompt","name":"poem"},"argument":{"name":"about","value":"x"}`,
+	} {
+		p := &player{t: t, runs: make(map[mcp.InvocationID]*mcp.Invocation)}
+		p.reset()
+		p.play(fmt.Sprintf(`recv 1 {"jsonrpc":"2.0","id":"a","method":%q,"params":{%s,%s}}`, method, params, metaText))
+		require.Equal(t, []string{"cancel 1.1", "close 1", "close 2"}, p.play("recv 2 "+fmt.Sprintf(cancel, `"a"`)), method)
+		require.Empty(t, p.play("perform 1.1"), method)
+	}
+	read := peerScript(t, `recv 1 {"jsonrpc":"2.0","id":"a","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+metaText+`}}`,
+		"recv 2 "+fmt.Sprintf(cancel, `"a"`), "changed tools", "end")
+	require.Len(t, read, 1, "the acknowledgement")
+}
+
+func TestX16OneCancelAmongMany(t *testing.T) {
+	p := &player{t: t, runs: make(map[mcp.InvocationID]*mcp.Invocation)}
+	p.reset()
+	for i := range 100 {
+		p.play(fmt.Sprintf("recv %d "+slowID, i+1, fmt.Sprint(i)))
+	}
+	p.play("recv 101 " + fmt.Sprintf(cancel, "50"))
+	answers := 0
+	for i := range 100 {
+		answers += len(p.play(fmt.Sprintf("perform %d.1", i+1))) / 2
+	}
+	require.Equal(t, 99, answers)
+	require.Zero(t, p.state.Live())
+}
+
 func TestX05CancelRacesTheAnswer(t *testing.T) {
 	call, stop := fmt.Sprintf(slowID, "5"), fmt.Sprintf(cancel, "5")
 	for name, lines := range map[string][]string{

@@ -157,7 +157,11 @@ func (x *step) inputRequested(e *exchange, c *call, in *InputRequired) {
 		}
 	}
 	if len(keys) == 0 && missing != 0 {
-		x.fail(e, c, missingCapability(v.Revision(), missing).err)
+		if missing &^= cannot; missing == 0 { // no client can do what was asked
+			x.fail(e, c, failInternal)
+		} else {
+			x.fail(e, c, missingCapability(v.Revision(), missing).err)
+		}
 		return
 	}
 	if v.isModern() {

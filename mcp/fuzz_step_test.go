@@ -211,7 +211,7 @@ func FuzzStep(f *testing.F) {
 // The same over random histories, wherever the fuzzer does not run.
 func TestStepHistories(t *testing.T) {
 	server, random := newServer(t), rand.New(rand.NewPCG(1, 2))
-	for range 400 {
+	for range 150 {
 		script := make([]byte, 300)
 		for i := range script {
 			script[i] = byte(random.Uint32())

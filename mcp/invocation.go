@@ -120,8 +120,14 @@ func (v *Invocation) ProgressToken() codec.ID { return idOf(v.in.token.Of(v.fram
 func (v *Invocation) LogLevel() Level { return v.level }
 
 // IdempotencyKey is the same for a request that is sent again; "" when the client
-// gave none.
-func (v *Invocation) IdempotencyKey() string { return decodeString(v.in.idempotency.Of(v.frame)) }
+// gave none, or one that is not 1 to 128 visible ASCII bytes.
+func (v *Invocation) IdempotencyKey() string {
+	key := decodeString(v.in.idempotency.Of(v.frame))
+	if !isVisible(key) {
+		return ""
+	}
+	return key
+}
 
 // ClientInfo is what the client calls itself; nothing is to be decided by it. It is
 // false when it did not say.

@@ -65,7 +65,7 @@ func performTool(ctx context.Context, handle ToolHandler, r *Request) Outcome {
 // special reads the errors that mean the same for every handler: an error of the
 // protocol, and, where that may be, a request for input.
 func special(err error, rounds bool) (Outcome, bool) {
-	if in, ok := errors.AsType[*InputRequired](err); ok && rounds {
+	if in, ok := errors.AsType[*InputRequired](err); ok && rounds && in != nil {
 		return Outcome{status: InputRequested, input: in}, true
 	}
 	if e, ok := errors.AsType[*codec.Error](err); ok {
