@@ -98,7 +98,7 @@ func (s *settings) mix(meta []byte) (*plan.Mix, error) {
 	entries := make([]plan.Entry, len(s.requests))
 	for i := range s.requests {
 		var err error
-		if entries[i], err = s.requests[i].Entry(s.seed+uint64(i), meta); err != nil {
+		if entries[i], err = s.requests[i].Entry(plan.Subseed(s.seed, i), meta); err != nil {
 			return nil, fmt.Errorf("request %d: %w", i+1, err)
 		}
 	}

@@ -63,6 +63,8 @@ type lane struct {
 	link *conn.Conn
 	free []uint32 // the last one goes first
 	due  []uint32 // to be sent, in order; those that the connection had no room for stay
+	// stuck is since when it has had no room for any, 0 while it has.
+	stuck time.Duration
 }
 
 func newPump(s *state) *pump {
@@ -131,6 +133,9 @@ func (p *pump) run(ctx context.Context) error {
 		}
 		if !sending && p.out == 0 {
 			return failed
+		}
+		if sending && !paused && p.Schedule == nil && p.free > 0 && p.kept == 0 {
+			continue // what was dropped is planned anew
 		}
 		p.wait(ctx, sending, paused)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
@@ -130,13 +131,30 @@ func (p *pump) sendLane(ctx context.Context, l *lane) error {
 		sent += accepted
 	}
 	l.due = l.due[:copy(l.due, l.due[sent:])]
+	if err == nil {
+		l.stuck = 0
+	}
+	if !errors.Is(err, conn.ErrFull) {
+		return err
+	}
 	for _, i := range l.due {
 		p.slots[i].held = true
 	}
-	if errors.Is(err, conn.ErrFull) {
-		return nil
+	switch now := p.now(); {
+	case sent > 0 || l.stuck == 0:
+		l.stuck = now
+	case p.Timeout >= 0 && now-l.stuck > p.patience():
+		p.drop(l) // nobody waits longer for a call to begin than for its end
 	}
-	return err
+	return nil
+}
+
+// patience is how long a request waits for room.
+func (p *pump) patience() time.Duration {
+	if p.Timeout > 0 {
+		return p.Timeout
+	}
+	return engine.DefaultTimeout
 }
 
 // hand offers the requests of slots to the connection, which does not wait for room,
@@ -201,13 +219,17 @@ func (p *pump) finish(ctx context.Context) error {
 // abandon drops what is due and was not taken by the end of the sending.
 func (p *pump) abandon() {
 	for n := range p.lanes {
-		l := &p.lanes[n]
-		p.dropped.Add(int64(len(l.due)))
-		p.free += len(l.due)
-		l.free = append(l.free, l.due...)
-		l.due = l.due[:0]
+		p.drop(&p.lanes[n])
 	}
 	p.kept = 0
+}
+
+// drop gives up what is due on one connection.
+func (p *pump) drop(l *lane) {
+	p.dropped.Add(int64(len(l.due)))
+	p.free += len(l.due)
+	l.free = append(l.free, l.due...)
+	l.due, l.stuck = l.due[:0], 0
 }
 
 // take counts a request that is planned while callbacks plan some too, and returns

@@ -62,6 +62,15 @@ func body(r *rand.Rand, size int) []byte {
 	return append(out, `"}`...)
 }
 
+// Subseed is the seed of number i of what one seed decides; that of number 0 is the
+// seed itself. Those of neighbouring seeds have nothing in common.
+func Subseed(seed uint64, i int) uint64 {
+	if i == 0 {
+		return seed
+	}
+	return mix(mix(seed) + uint64(i))
+}
+
 // mix is the finisher of SplitMix64: neighbouring numbers become unrelated ones.
 func mix(x uint64) uint64 {
 	x += 0x9E3779B97F4A7C15

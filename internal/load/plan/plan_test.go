@@ -140,3 +140,28 @@ func TestParseRate(t *testing.T) {
 		require.False(t, math.Abs(got-want) > 1e-12, text)
 	}
 }
+
+// Scaling changes the rate from then on, and not how long the stages last.
+func TestScale(t *testing.T) {
+	stages := []plan.Stage{{For: 4 * time.Second, From: 100, To: 100}, {For: 4 * time.Second, From: 100, To: 300}}
+	s := plan.NewSchedule(stages)
+	var at []time.Duration
+	for next, ok := s.Next(); ok; next, ok = s.Next() {
+		if at = append(at, next); len(at) == 201 { // just due at 2 s
+			s.Scale(2*time.Second, 2)
+		}
+		if len(at) == 601+300*2+1 { // in the middle of the ramp
+			s.Scale(6*time.Second, 0.5)
+		}
+	}
+	require.Equal(t, 8*time.Second, s.Length())
+	// 200 in 2 s, twice 200 in the next 2, twice 300 in the first half of the ramp,
+	// and 500 in the second half.
+	require.InDelta(t, 200+400+600+500, len(at), 1)
+	require.InDelta(t, float64(2005*time.Millisecond), float64(at[201]), float64(time.Millisecond))
+	require.InDelta(t, float64(4*time.Second), float64(at[600]), float64(5*time.Millisecond))
+	for k := range at[1:] {
+		require.LessOrEqual(t, at[k], at[k+1])
+	}
+	require.Equal(t, 100.0, stages[0].From, "the caller's stages are its own")
+}

@@ -114,6 +114,42 @@ func TestTallyKeepsHistograms(t *testing.T) {
 	require.True(t, service.Equals(y.Total().Service))
 }
 
+// The parts of the load sum up to the whole.
+func TestTallySplits(t *testing.T) {
+	y := tally.New(2)
+	require.Nil(t, y.Connections())
+	y.Split(3, 2)
+	for i := range 600 {
+		y.Shard(i).Record(tally.Sample{Done: time.Duration(i%3+1) * ms, Conn: uint16(i % 3), Entry: uint16(i % 2), Kind: tally.Kind(i % 5), Warm: i < 30})
+	}
+	y.Rotate(time.Second, tally.Gauges{}, false)
+	for _, parts := range [][]tally.Part{y.Connections(), y.Entries()} {
+		var sum tally.Ends
+		var timed int64
+		for _, p := range parts {
+			sum, timed = sum.Add(p.Ends), timed+p.Response.Count
+		}
+		require.Equal(t, y.Total().Measured, sum)
+		require.Equal(t, y.Total().Response.TotalCount(), timed)
+	}
+	for i, p := range y.Connections() {
+		require.InEpsilon(t, time.Duration(i+1)*ms, p.Response.P99, 0.01, "two digits")
+	}
+	y.Split(1, 1)
+	require.Nil(t, y.Connections())
+	require.Nil(t, y.Entries())
+}
+
+// Late answers are those of the interval.
+func TestTallyTakesDifferencesOfGauges(t *testing.T) {
+	y := tally.New(1)
+	first := y.Rotate(time.Second, tally.Gauges{Sent: 10, Behind: 3, Dropped: 2, Late: 4, InFlight: 5}, false)
+	second := y.Rotate(2*time.Second, tally.Gauges{Sent: 30, Behind: 3, Dropped: 3, Late: 9, InFlight: 1}, false)
+	require.Equal(t, []int64{10, 3, 2, 4}, []int64{first.Sent, first.Behind, first.Dropped, first.Late})
+	require.Equal(t, []int64{20, 0, 1, 5}, []int64{second.Sent, second.Behind, second.Dropped, second.Late})
+	require.Equal(t, 1, second.InFlight)
+}
+
 func TestRecordAllocatesNothing(t *testing.T) {
 	if invariants.Race {
 		t.Log("allocation gates hold for the plain build")
