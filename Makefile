@@ -4,12 +4,12 @@ FUZZTIME  ?= 5s
 COUNT     ?= 6
 BENCH     ?= .
 PEERS_JSON ?= docs/peers.json
-MODULES   := . tools interop bench/peers
+MODULES   := . tools interop bench/peers browser
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/386
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check bench-peers bench-peers-check bench-peers-chart interop peers cover ci
+.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check bench-peers bench-peers-check bench-peers-chart interop peers browser test-browser cover ci
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -23,7 +23,7 @@ lint: ## gofmt, go vet, staticcheck, tidy modules
 	  (cd $$m && $(GO) vet ./... && $(STATICCHECK) ./... && $(GO) mod tidy -diff); done
 
 test: ## every module's tests, invariants checked
-	@set -e; for m in $(MODULES); do echo "== test $$m"; \
+	@set -e; for m in $(filter-out browser,$(MODULES)); do echo "== test $$m"; \
 	  (cd $$m && $(GO) test -tags invariants -shuffle=on ./...); done
 
 test-plain: ## the root's tests as a user runs them
@@ -75,6 +75,12 @@ peers: ## install the real peers (needs Node) into .peers
 
 interop: ## tests against real peers (those that need Node skip without `make peers`)
 	cd interop && $(GO) test -count=1 ./...
+
+browser: ## find a Chromium for test-browser, or install Debian's
+	./browser/install.sh
+
+test-browser: ## loadgen's pages in a real browser (skips without `make browser`)
+	cd browser && $(GO) test -count=1 ./...
 
 cover: ## coverage of the library packages
 	$(GO) test -cover ./codec ./wheel ./engine ./conn

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // figure is a number and its unit, apart so that both can be aligned. An empty
@@ -127,16 +126,25 @@ func change(a, b float64) figure {
 	return figure{sign + strconv.FormatFloat(math.Min(v, 1e9), 'f', digits, 64), "%"}
 }
 
-// length prints seconds that a person counts: 0.5 s, 30 s, 5 min.
+// length prints seconds that a person counts: 500 ms, 30 s, 1 h 30 min.
 func length(seconds float64) string {
-	if seconds < 1 {
-		return latency(seconds * 1e9).String()
+	switch {
+	case seconds < 1:
+		return roundLatency(seconds * 1e9)
+	case seconds < 60:
+		return strings.TrimSuffix(strconv.FormatFloat(seconds, 'f', 1, 64), ".0") + "\u00a0s"
 	}
-	text := time.Duration(math.Min(seconds, 1e9) * 1e9).Round(100 * time.Millisecond).String()
-	if !strings.ContainsAny(text, "hm") {
-		return strings.TrimSuffix(text, "s") + "\u00a0s"
+	n := int64(math.Min(seconds+0.5, 1e15))
+	var parts []string
+	for _, unit := range []struct {
+		n    int64
+		name string
+	}{{n / 3600, "h"}, {n / 60 % 60, "min"}, {n % 60, "s"}} {
+		if unit.n > 0 {
+			parts = append(parts, grouped(unit.n)+"\u00a0"+unit.name)
+		}
 	}
-	return text
+	return strings.Join(parts, " ")
 }
 
 // coordinate prints a place in a drawing.

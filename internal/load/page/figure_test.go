@@ -30,6 +30,9 @@ func TestFigures(t *testing.T) {
 	require.Equal(t, "–", change(0, 1).String(), "no percentage of nothing")
 	require.Equal(t, []string{"0", "<0.001", "0.012", "3.46", "1,234"}, []string{small(0), small(1e-9), small(0.0123), small(3.456), small(1234)})
 	require.Equal(t, "500\u00a0ms", length(0.5))
+	for seconds, want := range map[float64]string{0: "0\u00a0ns", 2.25: "2.2\u00a0s", 59: "59\u00a0s", 60: "1\u00a0min", 90: "1\u00a0min 30\u00a0s", 600: "10\u00a0min", 36_610: "10\u00a0h 10\u00a0min 10\u00a0s"} {
+		require.Equal(t, want, length(seconds))
+	}
 	require.Equal(t, "90\u00a0s", moment(90, 100))
 	require.Equal(t, []string{"1:30", "1:01:05"}, []string{moment(90, 300), moment(3665, 7200)})
 	require.Equal(t, []string{"0", "0.25", "950", "1.2k", "3M"}, []string{compact(0), compact(0.25), compact(950), compact(1200), compact(3e6)})

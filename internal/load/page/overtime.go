@@ -28,9 +28,9 @@ func overTime(runs []*run) []chart {
 	p50 := series{"p50", "p50", latencyOf(func(s *tally.Summary) int64 { return s.P50 }), latency}
 	p99 := series{"p99", "p99", latencyOf(func(s *tally.Summary) int64 { return s.P99 }), latency}
 	p999 := series{"p99.9", "p999", latencyOf(func(s *tally.Summary) int64 { return s.P999 }), latency}
-	answered := series{"answered", "a area", always((*point).rate), perSecond}
+	answered := series{"answered", "a filled", always((*point).rate), perSecond}
 	sent := series{"sent", "neutral dashed", always((*point).sentRate), perSecond}
-	flight := series{"in flight", "a area", always(func(p *point) float64 { return float64(p.inFlight) }), whole0}
+	flight := series{"in flight", "a filled", always(func(p *point) float64 { return float64(p.inFlight) }), whole0}
 
 	rate := chart{ID: "rate", Title: "Rate", Note: "Calls a second."}
 	inFlight := chart{ID: "in-flight", Title: "In flight", Note: "Calls sent and not yet settled, at the end of each interval."}
@@ -182,7 +182,7 @@ func drawSeries(r, guide *run, s series, x, y *scale, several bool) (l stroke, b
 		t.to(x.at(p.middle()), y.down(v), x.at(p.end())-x.at(p.middle()), s.print(v).String())
 	}
 	l = t.stroke()
-	if strings.Contains(s.class, "area") && !several {
+	if strings.Contains(s.class, "filled") && !several {
 		below = t.below.String()
 	}
 	if r != guide {

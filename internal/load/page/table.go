@@ -25,6 +25,19 @@ type table struct {
 	Many        bool // has so many columns that it may have to scroll
 }
 
+// Units reports whether any figure has a unit: then each has room for one, so that
+// those without stand under the others.
+func (t table) Units() bool {
+	for _, l := range t.Rows {
+		for _, c := range l.Cells {
+			if c.Unit != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 type line struct {
 	Name    string
 	Cells   []figure
