@@ -9,7 +9,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check bench-peers bench-peers-check bench-peers-chart interop peers browser test-browser cover ci
+.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check bench-peers bench-peers-check bench-peers-chart interop peers browser test-browser conformance cover ci
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -75,6 +75,9 @@ peers: ## install the real peers (needs Node) into .peers
 
 interop: ## tests against real peers (those that need Node skip without `make peers`)
 	cd interop && $(GO) test -count=1 ./...
+
+conformance: ## the protocol's conformance suite on examples/everything (needs npm)
+	./interop/conformance.sh
 
 browser: ## find a Chromium for test-browser, or install Debian's
 	./browser/install.sh

@@ -175,3 +175,30 @@ cat >/dev/null`}}
 	require.Equal(t, "sh", c.ServerInfo().Name)
 	require.NoError(t, c.Close())
 }
+
+// A server that refuses a revision and names it among those it has is asked again
+// with it, once.
+func TestRevisionRefusedAndNamed(t *testing.T) {
+	const odd = `{"code":-32022,"message":"x","data":{"supported":["2026-07-28"],"requested":"2026-07-28"}}`
+	for _, refusals := range []int{1, 2} {
+		for _, w := range scriptedWays {
+			var h heard
+			s := script(func(m message) []string {
+				h.add(m)
+				if len(h.methods()) <= refusals {
+					return []string{refusal(odd)}
+				}
+				return []string{discovered}
+			})
+			c, err := client.Connect(t.Context(), w.open(t, s), client.Options{Eras: &client.Eras{}})
+			if refusals == 1 {
+				require.NoError(t, err)
+				require.NoError(t, c.Close())
+				continue
+			}
+			var unsupported *client.UnsupportedVersion
+			require.ErrorAs(t, err, &unsupported)
+			require.Len(t, h.methods(), 2)
+		}
+	}
+}

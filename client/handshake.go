@@ -88,7 +88,9 @@ func (c *Client) discover(ctx context.Context, l link) (modern bool, err error) 
 			var data mcp.UnsupportedVersionData
 			_ = json.Unmarshal(failure.Data, &data) // without it nothing is in common
 			next, common := newestCommon(data.Supported)
-			if !common || again || next == revision {
+			// A server that names the very revision it refused is asked once more: it
+			// may be one of several that are being brought up to date.
+			if !common || again {
 				return true, &UnsupportedVersion{Requested: string(revision), Supported: data.Supported, Err: err}
 			}
 			revision = next
