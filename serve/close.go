@@ -25,9 +25,7 @@ func (c *Connection) Close() {
 	c.unlock()
 	c.asks.fail(ErrStopped)
 	c.server.forget(c)
-	if c.onClose != nil {
-		go c.onClose()
-	}
+	go c.out.ended()
 }
 
 // Stop is Close, and waits for the handlers that were cancelled, for their grace

@@ -56,7 +56,6 @@ type Connection struct {
 	telling atomic.Bool         // somebody is in tell
 	live    atomic.Int32        // len(exchanges)
 	done    chan struct{}       // closed by Close
-	onClose func()              // started by Close; nil for nothing
 }
 
 // exchange is a request that is not answered, a batch, or a subscription.
@@ -79,6 +78,11 @@ type entry struct {
 // outlet is where frames go. It is called under the connection's lock and never
 // waits.
 type outlet interface {
+	// bind is called once, before anything else is.
+	bind(c *Connection)
+	// ended is called once, under no lock and on a goroutine of its own, when the
+	// connection was closed.
+	ended()
 	// write takes a frame. ack, unless nil, is called once: when the frame was
 	// written, or with why it was not. An error closes the exchange, and ack is
 	// not called.
@@ -113,6 +117,7 @@ func (s *Server) open(base context.Context, caller mcp.Caller, out outlet) (*Con
 	c.tombs = tombstones{most: s.o.MaxTombstones, age: s.o.TombstoneAge}
 	c.changes.most = s.o.MaxEvents
 	c.fire = c.expire
+	out.bind(c)
 	return c, s.add(c)
 }
 

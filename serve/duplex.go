@@ -20,12 +20,26 @@ type duplex struct {
 	stream io.ReadWriteCloser
 	box    *outbox
 	once   sync.Once
+	// closing is closed when the stream is, after the connection's end.
+	closing chan struct{}
 
 	mu    sync.Mutex // protects cause
 	cause error      // why the connection was given up; nil for the stream's own end
 }
 
 var _ outlet = (*duplex)(nil)
+
+// bind lets the peer's ids be watched: they name requests on one stream.
+func (d *duplex) bind(c *Connection) {
+	d.Connection, d.box.drained, d.box.giveUp = c, c.replay, d.fail
+	c.watchIDs()
+}
+
+// ended ends the stream, whoever closed the connection.
+func (d *duplex) ended() {
+	defer close(d.closing)
+	d.end()
+}
 
 func (d *duplex) write(_ mcp.ExchangeID, e *mcp.Effect, ack func(error)) error {
 	if e.Refusal != mcp.NotRefused && !d.server.o.AnswerUnreadable && isAnonymous(e.Frame) {
@@ -69,30 +83,24 @@ func (s *Server) ServeAs(ctx context.Context, stream io.ReadWriteCloser, caller 
 
 func (s *Server) serveStream(ctx context.Context, stream io.ReadWriteCloser, caller mcp.Caller, stall time.Duration) error {
 	d := &duplex{server: s, stream: stream, box: newOutbox(s.o.WriteBuffer, stall)}
+	d.closing = make(chan struct{})
 	c, err := s.open(ctx, caller, d)
 	if err != nil {
 		_ = stream.Close()
 		return err
-	}
-	d.Connection, c.inFlight = c, make(map[codec.ID]mcp.ExchangeID)
-	d.box.drained = c.replay
-	closing := make(chan struct{})
-	c.onClose = func() { // whoever closes the connection ends the stream
-		defer close(closing)
-		d.end()
 	}
 	stop := context.AfterFunc(ctx, func() { d.fail(context.Cause(ctx)) })
 	defer stop()
 	wrote := make(chan error, 1)
 	go func() {
 		err := d.box.run(stream)
-		if err != nil {
+		if err != nil && !c.isClosed() {
 			d.fail(err)
 		}
 		wrote <- err
 	}()
 	err = d.read()
-	if c.isClosed() {
+	if c.isClosed() { // not by the peer
 		err = ErrStopped
 	}
 	if errors.Is(err, io.EOF) {
@@ -103,7 +111,7 @@ func (s *Server) serveStream(ctx context.Context, stream io.ReadWriteCloser, cal
 		err = nil
 	}
 	c.Close()
-	<-closing
+	<-d.closing
 	if failed := <-wrote; err == nil {
 		err = failed
 	}

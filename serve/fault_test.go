@@ -131,7 +131,7 @@ func TestX12SameToken(t *testing.T) {
 func TestX18AfterACancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t, newServer(t, newTools(), serve.Options{}))
-		for i := range 2000 {
+		for i := range 500 {
 			a, b := fmt.Sprintf(`"a%d"`, i), fmt.Sprintf(`"b%d"`, i)
 			go p.send(call(a, "echo", `{}`), cancelled(a), call(b, "echo", `{}`))
 			for string(parse(t, p.receive()).ID) != b {

@@ -57,8 +57,6 @@ func (h *HTTP) begin(w http.ResponseWriter, r *http.Request, caller mcp.Caller, 
 		h.reject(w, stopped().withID(m.RawID()))
 		return
 	}
-	c.watchIDs()
-	s.conn, c.onClose = c, s.end
 	s.enter()
 	defer s.exit()
 	x := mcp.NewExchangeID()

@@ -159,7 +159,6 @@ func (h *HTTP) modern(w http.ResponseWriter, r *http.Request, caller mcp.Caller,
 		h.reject(w, stopped().withID(m.RawID()))
 		return
 	}
-	out.conn = c
 	defer c.Close()
 	x := mcp.NewExchangeID()
 	if err := c.receive(&delivery{

@@ -37,6 +37,10 @@ func newPostStream(rawID []byte, limit int) *postStream {
 	return &postStream{rawID: rawID, limit: limit, wake: make(chan struct{}, 1)}
 }
 
+func (p *postStream) bind(c *Connection) { p.conn = c }
+
+func (p *postStream) ended() {}
+
 // write takes a frame. Handlers wait for their reports, so only changes for a
 // subscription can pile up; then the stream ends and the client comes again.
 func (p *postStream) write(_ mcp.ExchangeID, e *mcp.Effect, ack func(error)) error {

@@ -27,6 +27,8 @@ const (
 type outbox struct {
 	limit int
 	stall time.Duration // how long the stream may take nothing; not positive is for ever
+	// giveUp closes the stream, for the reason given; under no lock.
+	giveUp func(error)
 	// drained is called, by the writer and under no lock, when there is room again
 	// after full.
 	drained func()
@@ -107,14 +109,14 @@ func (b *outbox) end() {
 }
 
 // run writes until end or a failed write, whose error it returns.
-func (b *outbox) run(to io.WriteCloser) error {
+func (b *outbox) run(to io.Writer) error {
 	defer close(b.over)
 	var timer *time.Timer
 	var stalled atomic.Bool
 	if b.stall > 0 {
 		timer = time.AfterFunc(b.stall, func() {
 			stalled.Store(true)
-			_ = to.Close() // ends the write
+			b.giveUp(ErrStalled) // ends the write
 		})
 		timer.Stop()
 	}

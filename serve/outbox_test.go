@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -32,8 +31,6 @@ func (s *slowly) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	return s.buf.Write(p)
 }
-
-func (s *slowly) Close() error { return nil }
 
 // What gathers while a write is under way goes out in one.
 func TestOutboxGathers(t *testing.T) {
@@ -112,7 +109,8 @@ func TestOutboxStall(t *testing.T) {
 		to := &slowly{step: make(chan error)}
 		b := newOutbox(1<<20, time.Second)
 		ended := make(chan error, 1)
-		go func() { ended <- b.run(closing{to}) }()
+		b.giveUp = func(err error) { to.step <- err }
+		go func() { ended <- b.run(to) }()
 		require.NoError(t, b.add(bytes.Repeat([]byte("x"), 3*writeBytes), nil))
 		for range 3 {
 			<-time.After(900 * time.Millisecond)
@@ -122,14 +120,6 @@ func TestOutboxStall(t *testing.T) {
 		require.ErrorIs(t, <-ended, ErrStalled)
 		require.Equal(t, time.Second, time.Since(began))
 	})
-}
-
-// closing makes Close end a write.
-type closing struct{ *slowly }
-
-func (c closing) Close() error {
-	c.step <- errors.New("closed")
-	return nil
 }
 
 func TestTailID(t *testing.T) {

@@ -29,7 +29,7 @@ type session struct {
 	visitors int    // HTTP requests that are being served
 	used     time.Time
 	timer    *time.Timer
-	ended    bool
+	over     bool
 }
 
 var _ outlet = (*session)(nil)
@@ -44,6 +44,13 @@ func (h *HTTP) newSession(caller mcp.Caller) *session {
 	s.tracks[0], s.byExch[0] = own, own
 	return s
 }
+
+func (s *session) bind(c *Connection) {
+	s.conn = c
+	c.watchIDs()
+}
+
+func (s *session) ended() { s.end() }
 
 // open makes the track of an exchange and gives it to a response.
 func (s *session) open(x mcp.ExchangeID) (*track, *attachment) {
@@ -75,7 +82,7 @@ func (s *session) write(x mcp.ExchangeID, e *mcp.Effect, ack func(error)) error 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.byExch[x]
-	if t == nil || t.closed || s.ended {
+	if t == nil || t.closed || s.over {
 		return ErrExchangeClosed
 	}
 	event := trackEvent{frame: e.Frame, final: e.Final, status: statusOf(e), ack: ack}
@@ -178,7 +185,7 @@ func (s *session) next(t *track, after uint64) (e trackEvent, number uint64, ok,
 		t.events[i].ack = nil
 		return e, number, true, false, false
 	default:
-		return e, number, false, t.closed || s.ended, false
+		return e, number, false, t.closed || s.over, false
 	}
 }
 

@@ -61,7 +61,7 @@ func (h *HTTP) find(id string, caller mcp.Caller) *session {
 func (s *session) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.over {
 		return false
 	}
 	s.visitors++
@@ -86,7 +86,7 @@ func (s *session) exit() {
 	s.visitors--
 	s.used = time.Now()
 	after := s.http.o.SessionIdle
-	if s.visitors > 0 || s.ended || after <= 0 {
+	if s.visitors > 0 || s.over || after <= 0 {
 		return
 	}
 	if s.timer == nil {
@@ -103,7 +103,7 @@ func (s *session) expire() {
 	if left := after - time.Since(used); !idle || left > 0 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if !s.ended {
+		if !s.over {
 			s.timer.Reset(max(left, after/2))
 		}
 		return
@@ -120,7 +120,7 @@ func (s *session) end() {
 	}
 	h.mu.Unlock()
 	s.mu.Lock()
-	s.ended = true
+	s.over = true
 	if s.timer != nil {
 		s.timer.Stop()
 	}

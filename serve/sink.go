@@ -29,13 +29,11 @@ func (s *Server) Connect(ctx context.Context, caller mcp.Caller, sink Sink) (*Co
 	if err != nil {
 		return nil, err
 	}
-	q.conn = c
 	stop := context.AfterFunc(ctx, c.Close)
-	c.onClose = func() {
-		stop()
-		q.end()
-	}
-	go q.run()
+	go func() {
+		defer stop()
+		q.run()
+	}()
 	return c, nil
 }
 
@@ -113,7 +111,7 @@ type sinkQueue struct {
 	bytes   int
 	room    chan struct{}
 	wasFull bool
-	ended   bool
+	over    bool
 }
 
 type sinkItem struct {
@@ -124,10 +122,12 @@ type sinkItem struct {
 
 var _ outlet = (*sinkQueue)(nil)
 
+func (q *sinkQueue) bind(c *Connection) { q.conn = c }
+
 func (q *sinkQueue) write(x mcp.ExchangeID, e *mcp.Effect, ack func(error)) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.ended {
+	if q.over {
 		return ErrStopped
 	}
 	q.bytes += len(e.Frame)
@@ -152,7 +152,7 @@ func (q *sinkQueue) put(i sinkItem) {
 func (q *sinkQueue) full(times int) (<-chan struct{}, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.bytes < times*q.limit || q.ended {
+	if q.bytes < times*q.limit || q.over {
 		return nil, false
 	}
 	q.wasFull = true
@@ -170,21 +170,22 @@ func (q *sinkQueue) waiting() int64 {
 
 func (q *sinkQueue) fail(error) { q.conn.Close() }
 
-func (q *sinkQueue) end() {
+// ended lets run bring what is queued, and end.
+func (q *sinkQueue) ended() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.ended = true
+	q.over = true
 	select {
 	case q.wake <- struct{}{}:
 	default:
 	}
 }
 
-// run brings what is queued to the sink, until end and the queue is empty.
+// run brings what is queued to the sink, until ended and the queue is empty.
 func (q *sinkQueue) run() {
 	for {
 		q.mu.Lock()
-		items, ended := q.items, q.ended
+		items, ended := q.items, q.over
 		q.items = nil
 		q.mu.Unlock()
 		if len(items) == 0 {
