@@ -41,10 +41,9 @@ type trace struct {
 	name, class string
 	path        strings.Builder
 	below       strings.Builder
-	open        bool // the pen is down
-	from, last  float64
-	alone       bool // the segment is one point so far
-	reach       float64
+	open        bool    // the pen is down
+	alone       bool    // the segment is one point so far
+	reach       float64 // half of the width that its last point stands for
 	ys, values  []string
 }
 
@@ -60,7 +59,7 @@ func (t *trace) to(x, y, half float64, value string) {
 		t.below.WriteString("L" + coordinate(x) + " " + coordinate(y))
 		t.alone = false
 	}
-	t.last, t.reach = x, half
+	t.reach = half
 	t.ys, t.values = append(t.ys, coordinate(y)), append(t.values, value)
 }
 

@@ -14,8 +14,6 @@ import (
 	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
-const ms = time.Millisecond
-
 // sample is a made-up run of an open loop: seconds intervals after a warm-up, each
 // with calls of a log-normal latency around typical, and a stall in the middle.
 type sample struct {
