@@ -136,7 +136,7 @@ func open(t *testing.T, address string, s screen) *tab {
 	call(p, runtime.Enable, cdp.Empty{})
 	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.width < 600})
 	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-	p.run(chromedp.Navigate(address), chromedp.WaitReady(chromedp.CSS("#report")))
+	p.run(chromedp.Navigate(address)) // returns when it is loaded
 	return p
 }
 

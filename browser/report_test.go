@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -85,6 +86,20 @@ func TestReport(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Mail programs and careful people run no scripts: everything but the readout is
+// there all the same.
+func TestReportWithoutScripts(t *testing.T) {
+	need(t)
+	p := open(t, "about:blank", screens[0])
+	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	p.run(chromedp.Navigate(report(t, saved(t)...)))
+	found := eval[audit](p, auditScript)
+	require.Empty(t, found.Found)
+	require.GreaterOrEqual(t, found.Lines, 10)
+	require.Greater(t, found.Cells, 30)
+	require.False(t, eval[bool](p, `"redraw" in window`), "the page's own did not run")
 }
 
 // The pointer and the arrow keys read the charts.

@@ -7,7 +7,7 @@
   let over = false;
 
   function show(s) {
-    $("state").textContent = s.state;
+    if ($("state").textContent !== s.state) $("state").textContent = s.state; // a screen reader says each change
     $("detail").textContent = s.detail;
     document.title = s.title;
     over = s.over;
