@@ -85,7 +85,7 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 	c.cancels = &cancels{profile: o.Profile, framer: o.Framer, line: c.line}
 	c.writer = &writer{
 		to: stream, line: c.line, room: c.room, cancels: c.cancels,
-		dispatch: table.Dispatch, quit: c.cut, now: tryWriterOf(stream), lone: crowdLasts,
+		dispatch: table.Dispatch, quit: c.cut, now: TryWriterOf(stream), lone: crowdLasts,
 	}
 	if c.writer.now != nil {
 		c.line.standIn = c.writer.standIn

@@ -111,7 +111,7 @@ func TestP04SilentPeerLeavesNothingBehind(t *testing.T) {
 	}
 	first := wave()
 	for range waves - 1 {
-		require.Less(t, wave(), first+2<<20)
+		require.Less(t, wave(), first+3<<20)
 	}
 	s := c.Stats().Calls
 	require.Equal(t, waves*calls, expired)

@@ -1,5 +1,7 @@
 package conn
 
+import "io"
+
 // TryWriter is what a stream may be besides an io.ReadWriteCloser. Whoever queues
 // something while nobody writes then writes it at once, and the writer's goroutine
 // need not be woken for it. *net.UnixConn and *net.TCPConn are written to in this
@@ -13,8 +15,10 @@ type TryWriter interface {
 	TryWrite(p []byte) (n int, err error)
 }
 
-// tryWriterOf gives nil for a stream that cannot be written to without waiting.
-func tryWriterOf(stream any) TryWriter {
+// TryWriterOf gives what writes to stream without waiting, nil if nothing does. It
+// is for streams that wrap another, which to a Conn look like nothing it knows:
+// their TryWrite can pass on to it.
+func TryWriterOf(stream io.ReadWriteCloser) TryWriter {
 	if w, ok := stream.(TryWriter); ok {
 		return w
 	}

@@ -47,7 +47,7 @@ func standingIn(t *testing.T) (*writer, net.Conn) {
 	ours, theirs := sockets(t)
 	l, quit, ended := newLine(), make(chan struct{}), make(chan error, 1)
 	w := &writer{
-		to: ours, now: tryWriterOf(ours), line: l, room: newRoom(1 << 20), cancels: &cancels{line: l, framer: codec.LineFramer{}}, quit: quit,
+		to: ours, now: TryWriterOf(ours), line: l, room: newRoom(1 << 20), cancels: &cancels{line: l, framer: codec.LineFramer{}}, quit: quit,
 		dispatch: func(codec.ID) bool { return true },
 	}
 	require.NotNil(t, w.now)

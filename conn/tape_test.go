@@ -54,7 +54,9 @@ func (r *reel) read(p []byte) (int, error) {
 	for {
 		r.mu.Lock()
 		n := copy(p, r.data)
-		r.data = r.data[n:]
+		if r.data = r.data[n:]; len(r.data) == 0 {
+			r.data = nil // what was read is not kept alive
+		}
 		over := r.over
 		if len(r.data) > 0 || over {
 			r.tellLocked()

@@ -13,7 +13,8 @@ const pipeBytes = 256 << 10
 // socket. A Read takes what is there; a Write waits while the buffer is full.
 // Close ends both directions: the other end reads what was already written and
 // then io.EOF, and its writes return io.ErrClosedPipe. Each end is safe for
-// concurrent use; writes are not torn apart by other writes.
+// concurrent use; writes are not torn apart by other writes. Each end is a
+// conn.TryWriter as well.
 func Pipe() (a, b io.ReadWriteCloser) {
 	there, back := newStream(), newStream()
 	return &pipeEnd{in: back, out: there}, &pipeEnd{in: there, out: back}
@@ -23,6 +24,9 @@ type pipeEnd struct{ in, out *stream }
 
 func (e *pipeEnd) Read(p []byte) (int, error)  { return e.in.read(p) }
 func (e *pipeEnd) Write(p []byte) (int, error) { return e.out.write(p) }
+
+// TryWrite writes what there is room for; see conn.TryWriter.
+func (e *pipeEnd) TryWrite(p []byte) (int, error) { return e.out.tryWrite(p) }
 
 func (e *pipeEnd) Close() error {
 	e.out.close(false)
@@ -83,25 +87,42 @@ func (s *stream) write(p []byte) (int, error) {
 	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	written := 0
+	for written := 0; ; s.writable.Wait() {
+		n, err := s.putLocked(p[written:])
+		written += n
+		if err != nil || written == len(p) {
+			return written, err
+		}
+	}
+}
+
+// tryWrite is write that does not wait.
+func (s *stream) tryWrite(p []byte) (int, error) {
+	if !s.writing.TryLock() {
+		return 0, nil
+	}
+	defer s.writing.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.putLocked(p)
+}
+
+// putLocked puts as much of p into the ring as there is room for.
+func (s *stream) putLocked(p []byte) (put int, err error) {
 	for {
 		if s.closed || s.broken {
-			return written, io.ErrClosedPipe
+			return put, io.ErrClosedPipe
 		}
-		if len(p) == 0 {
-			return written, nil
-		}
-		if s.n == len(s.ring) {
-			s.writable.Wait()
-			continue
+		free := len(s.ring) - s.n
+		if put == len(p) || free == 0 {
+			return put, nil
 		}
 		end := s.start + s.n
 		if end >= len(s.ring) {
 			end -= len(s.ring)
 		}
-		free := min(len(s.ring)-s.n, len(s.ring)-end)
-		n := copy(s.ring[end:end+free], p)
-		p, written, s.n = p[n:], written+n, s.n+n
+		n := copy(s.ring[end:min(end+free, len(s.ring))], p[put:])
+		put, s.n = put+n, s.n+n
 		s.readable.Signal()
 	}
 }

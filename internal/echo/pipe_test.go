@@ -61,3 +61,28 @@ func TestPipeCloseEndsAWaitingWrite(t *testing.T) {
 	require.NoError(t, b.Close())
 	require.ErrorIs(t, <-failed, io.ErrClosedPipe)
 }
+
+func TestPipeTryWriteTakesWhatFits(t *testing.T) {
+	a, b := echo.Pipe()
+	try := a.(interface{ TryWrite(p []byte) (int, error) })
+	long := bytes.Repeat([]byte("0123456789"), 100<<10)
+	n, err := try.TryWrite(long)
+	require.NoError(t, err)
+	require.Equal(t, 256<<10, n)
+	n, err = try.TryWrite(long)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	got := make([]byte, 1000)
+	_, err = io.ReadFull(b, got)
+	require.NoError(t, err)
+	n, err = try.TryWrite(long[256<<10:])
+	require.NoError(t, err)
+	require.Equal(t, 1000, n)
+	rest := make([]byte, 256<<10)
+	_, err = io.ReadFull(b, rest)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(long[:257<<10-24], append(got, rest...)))
+	require.NoError(t, b.Close())
+	_, err = try.TryWrite(long)
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+}
