@@ -44,13 +44,22 @@ func ScanEngine() string {
 // their making.
 const parallelBody = 2 << 10
 
+// mostTiny is after how many bodies that masks were not worth no more are made for
+// the frame: a result may be an object of very many short lists.
+const mostTiny = 8
+
+// isPlain says that body has nothing to choose in a frame of n bytes.
+func (s *scanner) isPlain(n int) bool {
+	return !s.trust && (s.engine == portable || n < parallelBody)
+}
+
 // body validates a value inside params, result or error by the engine in use.
 // Under TrustBody it only looks for where the value ends.
 func (s *scanner) body(b []byte, i, depth int) (int, problem) {
 	if s.trust {
 		return s.trusted(b, i, depth)
 	}
-	if s.engine == parallel && len(b)-i >= parallelBody && b[i]|0x20 == '{' && !s.lone {
+	if s.engine == parallel && len(b)-i >= parallelBody && b[i]|0x20 == '{' && !s.lone && s.tiny < mostTiny {
 		return s.masked(b, i, depth)
 	}
 	return s.skip(b, i, depth)

@@ -21,6 +21,7 @@ func sameVerdict(t *testing.T, frame []byte, o ScanOptions) {
 		var e Envelope
 		var s scanner
 		s.e, s.engine, s.trust, s.maxDepth = &e, by, o.TrustBody, depthOf(o.MaxDepth)
+		s.plain = s.isPlain(len(frame))
 		at, p := s.message(frame)
 		return e, at, p
 	}
@@ -114,7 +115,7 @@ func TestEnginesDoNotLookBehindTheFrame(t *testing.T) {
 				for _, filler := range []string{`"`, `}`, "\xff", `\`} {
 					buf := append(append([]byte(nil), part...), strings.Repeat(filler, slack)...)
 					var e, want Envelope
-					err, wantErr := scan(buf[:len(part)], &e, ScanOptions{}, parallel), scan(part, &want, ScanOptions{}, portable)
+					err, wantErr := scanBy(parallel, buf[:len(part)], &e, ScanOptions{}), scanBy(portable, part, &want, ScanOptions{})
 					if e != want || err == nil != (wantErr == nil) {
 						require.Equal(t, want, e)
 						require.Equal(t, wantErr, err)
@@ -144,7 +145,7 @@ func TestEnginesOnWholeFrames(t *testing.T) {
 			}
 			for _, text := range texts {
 				var e Envelope
-				require.NoError(t, scan(text, &e, ScanOptions{}, parallel))
+				require.NoError(t, scanBy(parallel, text, &e, ScanOptions{}))
 				require.Equal(t, newlines(text), e.Flags.Has(FlagNewline))
 				checkEngines(t, text, ScanOptions{})
 				for range rounds {

@@ -58,6 +58,14 @@ func FuzzCompact(f *testing.F) {
 	})
 }
 
+// scanBy is Scan by a certain engine.
+func scanBy(by engine, frame []byte, e *Envelope, o ScanOptions) error {
+	*e = Envelope{}
+	s := scanner{e: e, engine: by, profile: o.Profile, lone: o.RefuseLoneSurrogates, trust: o.TrustBody, maxDepth: depthOf(o.MaxDepth)}
+	s.plain = s.isPlain(len(frame))
+	return s.scan(frame)
+}
+
 // checkEngines holds every engine to the portable one, trusting or not, in verdict,
 // offset and all that is found; and TrustBody to the same message wherever the frame
 // is good.
@@ -66,10 +74,10 @@ func checkEngines(t *testing.T, frame []byte, o ScanOptions) {
 	strict, strictErr := Envelope{}, error(nil)
 	for _, o.TrustBody = range []bool{false, true} {
 		var want Envelope
-		wantErr := scan(frame, &want, o, portable)
+		wantErr := scanBy(portable, frame, &want, o)
 		for by := range engines {
 			var got Envelope
-			err := scan(frame, &got, o, by)
+			err := scanBy(by, frame, &got, o)
 			if err != wantErr || got != want { // require is slow, and this runs very often
 				require.Equal(t, want, got, "engine %d, %+v: %q", by, o, frame)
 				require.Equal(t, wantErr, err, "engine %d, %+v: %q", by, o, frame)

@@ -119,6 +119,8 @@ func (s *scanner) members(b []byte, i int, in scope, depth int) (int, problem) {
 			}
 			seen |= bit
 			i, p = s.inner(b, i, in, bit, depth)
+		} else if s.plain { // of what hurries, spare one call
+			i, p = s.skip(b, i, depth)
 		} else {
 			i, p = s.body(b, i, depth)
 		}

@@ -23,6 +23,9 @@ func (s *scanner) masked(b []byte, i, depth int) (int, problem) {
 	if newline {
 		s.e.Flags |= FlagNewline
 	}
+	if end-i < batch*vector.Block {
+		s.tiny++
+	}
 	return end, fine
 }
 

@@ -123,6 +123,8 @@ func (s *scanner) result(b []byte, i int) (int, problem) {
 	var p problem
 	if b[i] == '{' && s.profile == MCP {
 		end, p = s.members(b, i, inResult, 2)
+	} else if s.plain {
+		end, p = s.skip(b, i, 1)
 	} else {
 		end, p = s.body(b, i, 1)
 	}

@@ -50,15 +50,17 @@ const DefaultMaxDepth = 512
 // that may be sent back; the other fields are what had been seen by then, good
 // for a log line and nothing else.
 func Scan(frame []byte, e *Envelope, o ScanOptions) error {
-	return scan(frame, e, o, fastest(o.Portable))
-}
-
-// scan is Scan by a certain engine.
-func scan(frame []byte, e *Envelope, o ScanOptions, by engine) error {
 	*e = Envelope{}
 	var s scanner // assigned field by field: a literal is built elsewhere and copied, which costs a quarter of a short frame
-	s.e, s.engine, s.profile, s.lone, s.trust = e, by, o.Profile, o.RefuseLoneSurrogates, o.TrustBody
+	s.e, s.profile, s.lone, s.trust = e, o.Profile, o.RefuseLoneSurrogates, o.TrustBody
 	s.maxDepth = depthOf(o.MaxDepth)
+	s.engine = fastest(o.Portable)
+	s.plain = s.isPlain(len(frame))
+	return s.scan(frame)
+}
+
+// scan is Scan once the scanner is set up.
+func (s *scanner) scan(frame []byte) error {
 	at, p := s.message(frame)
 	if p == fine {
 		if invariants.Enabled {
@@ -94,8 +96,10 @@ type scanner struct {
 	seen     uint8 // envelope members
 	profile  Profile
 	engine   engine
+	tiny     uint8 // bodies that masks were not worth
 	lone     bool
 	trust    bool
+	plain    bool // bodies are for skip: none is trusted or long
 	deep     bitstack
 }
 
