@@ -14,9 +14,12 @@ import (
 const nearTicks = 1 << 30
 
 // ticker turns nanoseconds of the engine's time into ticks, by one
-// multiplication instead of a division. It may round a moment that lies within a
-// part in 2^64 of a boundary up, which is harmless: the one rule that makes
-// expiry never early (I3) is that count is monotonic, whatever its exact value.
+// multiplication instead of a division. The factor is rounded up, so a moment just
+// before a tick may be counted to it: at time ns, if it lies within ns/2^64 of a
+// tick's length of it. That is nothing for the first hours; after a year it is a
+// part in 600, after 292 years, at the end of time, half a tick. Expiry is never
+// early (I3) all the same, for which it is enough that count is monotonic; but a
+// deadline may come later by as much, beyond the one tick.
 type ticker struct {
 	mul    uint64     // 2^64 / length, rounded up
 	length int64      // nanoseconds

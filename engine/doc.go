@@ -48,7 +48,13 @@
 // depend on their goroutine; under [OverflowWait] a callback that registers sets
 // NoWait. Callbacks that settle calls with callbacks nest, up to a depth; beyond it
 // they are put off until one has returned. A panic is counted, told to
-// Options.OnPanic and goes no further.
+// Options.OnPanic and goes no further. One that ends its goroutine (runtime.Goexit,
+// the FailNow of a test) ends nothing else: what that goroutine had begun goes on,
+// on the driver's timer or, if need be, on another goroutine.
+//
+// Waiting is blocking too: a callback may take the outcome of a call that has
+// settled, and one that FailAll tells of a failure finds every call of that FailAll
+// settled. To wait for a call that is pending may be to wait for oneself.
 //
 // # Deadlines
 //

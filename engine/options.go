@@ -11,10 +11,13 @@ const NoTimeout time.Duration = -1
 
 // Defaults and bounds of [Options].
 const (
+	// DefaultMaxPending is what a zero MaxPending means, in calls.
 	DefaultMaxPending = 1 << 16
-	DefaultTimeout    = 60 * time.Second
-	DefaultGrace      = 5 * time.Second
-	DefaultTick       = time.Millisecond
+	// DefaultTimeout, DefaultGrace and DefaultTick are what zero durations mean. The
+	// default IdleTimeout is none.
+	DefaultTimeout = 60 * time.Second
+	DefaultGrace   = 5 * time.Second
+	DefaultTick    = time.Millisecond
 
 	// SlotsMax is the most slots a table can hold, spent ones included.
 	SlotsMax = 1 << 24
@@ -85,11 +88,11 @@ type Options[T any] struct {
 	OnAbandon func(Abandonment)
 	// Detach, when not nil, makes a value outlive the Resolve that brought it; it
 	// runs when the outcome is kept for a waiter, and not for callbacks and
-	// discarded calls. It must not use the engine.
+	// discarded calls. It must not use the engine. If it does not return, because it
+	// panics or ends its goroutine, the call fails.
 	Detach func(T) T
 	// OnPanic, when not nil, gets what a callback, observer or hook panicked with,
-	// and the stack. Panics are counted and stopped either way. OnPanic itself must
-	// not panic.
+	// and the stack. Panics are counted and stopped either way, one of its own too.
 	OnPanic func(v any, stack []byte)
 }
 
@@ -99,9 +102,10 @@ type CallOptions[T any] struct {
 	// Method names the call in errors and to the observer. It is kept until the
 	// call's slot takes another call, so it must not share a large buffer.
 	Method string
-	// Timeout is the total deadline: 0 the engine's, negative none.
+	// Timeout is the total deadline, from registering: 0 the engine's, negative none.
 	Timeout time.Duration
-	// IdleTimeout is the idle deadline: 0 the engine's, negative none.
+	// IdleTimeout is the idle deadline: 0 the engine's, negative none, more than 2^30
+	// ticks is refused.
 	IdleTimeout time.Duration
 	// Notify, when not nil, gets the outcome, once, on the goroutine that settles
 	// the call, when the call's slot is free again: it may register, settle and
