@@ -19,6 +19,7 @@ type arrival struct {
 	text        []byte // the message: the frame, or a part of a batch
 	env         codec.Envelope
 	params      []byte
+	meta        []byte // in which p.m stands
 	p           callParams
 	method      string // of ours
 	revision    Revision

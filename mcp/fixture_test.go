@@ -108,6 +108,12 @@ func everything() mcp.Description {
 			},
 		}},
 		Complete: func(_ context.Context, _ *mcp.Request, c mcp.Completion) (*mcp.CompletionResult, error) {
+			if c.Value == "broken" {
+				return nil, errors.New("the dictionary is lost")
+			}
+			if c.Value == "many" {
+				return &mcp.CompletionResult{Values: make([]string, 101), Total: 500}, nil
+			}
 			return &mcp.CompletionResult{Values: []string{c.Value + "ing", c.Context["about"]}}, nil
 		},
 	}

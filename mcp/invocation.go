@@ -14,8 +14,9 @@ type Invocation struct {
 	at          int64
 	caller      Caller
 	correlation Correlation
-	frame       []byte // the params of the request and behind them its id, copied
+	frame       []byte // what of the request is its own, see kept
 	in          kept
+	meta        *metaText // nil for none
 	server      *Server
 	peer        *peer  // what a client of the older era said once; nil in the modern one
 	before      *round // what came of the rounds before; nil in the first
@@ -23,18 +24,55 @@ type Invocation struct {
 	level       Level
 }
 
-// kept is where an invocation's members stand in its frame.
+// kept is where an invocation's members stand in its frame. That holds the params,
+// without their _meta if that is shared with other invocations, then the request's
+// id, then, if the _meta is shared, the progress token.
 type kept struct {
-	params       uint32 // their end
-	name         codec.Span
-	arguments    codec.Span
-	inputs       codec.Span
-	token        codec.Span
-	capabilities codec.Span
-	info         codec.Span
-	idempotency  codec.Span
-	traceParent  codec.Span
-	traceState   codec.Span
+	params    uint32 // the end of the params
+	id        uint32 // the end of the id
+	metaAt    uint32 // where a shared _meta belongs in the params
+	shared    bool
+	name      codec.Span
+	arguments codec.Span
+	inputs    codec.Span
+	token     codec.Span
+}
+
+// keep copies what an invocation keeps of its request.
+func (v *Invocation) keep(a *arrival) {
+	p, in, rawID := &a.p, &v.in, a.env.RawID.Of(a.text)
+	in.name, in.arguments, in.inputs, in.token = p.name, p.arguments, p.inputs, p.token
+	if p.known == nil {
+		frame := make([]byte, 0, len(a.params)+len(rawID))
+		v.frame = append(append(frame, a.params...), rawID...)
+		in.params, in.id = uint32(len(a.params)), uint32(len(v.frame))
+		if p.meta.Present() {
+			v.meta = &metaText{p.m, p.meta.Of(v.frame)}
+		}
+		return
+	}
+	v.meta = p.known
+	token := p.token.Of(a.params)
+	frame := make([]byte, 0, len(a.params)-p.meta.Len()+len(rawID)+len(token))
+	frame = append(append(frame, a.params[:p.meta.Off]...), a.params[p.meta.End:]...)
+	in.shared, in.metaAt, in.params = true, p.meta.Off, uint32(len(frame))
+	frame = append(frame, rawID...)
+	in.id = uint32(len(frame))
+	v.frame = append(frame, token...)
+	in.token = codec.Span{Off: in.id, End: uint32(len(v.frame))}
+	for _, s := range [...]*codec.Span{&in.name, &in.arguments, &in.inputs} {
+		if s.Off > p.meta.Off {
+			s.Off, s.End = s.Off-uint32(p.meta.Len()), s.End-uint32(p.meta.Len())
+		}
+	}
+}
+
+// metaMember is the text of a member of _meta, nil when it has none.
+func (v *Invocation) metaMember(of func(*metaText) codec.Span) []byte {
+	if v.meta == nil {
+		return nil
+	}
+	return of(v.meta).Of(v.meta.text)
 }
 
 // round is what the rounds before one left.
@@ -97,16 +135,23 @@ func (v *Invocation) Revision() Revision {
 
 func (v *Invocation) isModern() bool { return v.peer == nil }
 
-// Params is the JSON text of the params, nil when there are none.
+// Params is the JSON text of the params, nil when there are none. It may have to be
+// put together, so call it once.
 func (v *Invocation) Params() json.RawMessage {
-	if v.in.params == 0 {
+	params := v.frame[:v.in.params:v.in.params]
+	if len(params) == 0 {
 		return nil
 	}
-	return v.frame[:v.in.params:v.in.params]
+	if !v.in.shared {
+		return params
+	}
+	text := make([]byte, 0, len(params)+len(v.meta.text)+v.in.token.Len())
+	text = v.meta.with(append(text, params[:v.in.metaAt]...), v.in.token.Of(v.frame))
+	return append(text, params[v.in.metaAt:]...)
 }
 
 // rawID is the JSON text of the request's id.
-func (v *Invocation) rawID() []byte { return v.frame[v.in.params:] }
+func (v *Invocation) rawID() []byte { return v.frame[v.in.params:v.in.id] }
 
 // RequestID is the peer's id of the request, a string or an integer.
 func (v *Invocation) RequestID() codec.ID { return idOf(v.rawID()) }
@@ -122,7 +167,7 @@ func (v *Invocation) LogLevel() Level { return v.level }
 // IdempotencyKey is the same for a request that is sent again; "" when the client
 // gave none, or one that is not 1 to 128 visible ASCII bytes.
 func (v *Invocation) IdempotencyKey() string {
-	key := decodeString(v.in.idempotency.Of(v.frame))
+	key := decodeString(v.metaMember(func(m *metaText) codec.Span { return m.idempotency }))
 	if !isVisible(key) {
 		return ""
 	}
@@ -132,7 +177,7 @@ func (v *Invocation) IdempotencyKey() string {
 // ClientInfo is what the client calls itself; nothing is to be decided by it. It is
 // false when it did not say.
 func (v *Invocation) ClientInfo() (Implementation, bool) {
-	text := v.in.info.Of(v.frame)
+	text := v.metaMember(func(m *metaText) codec.Span { return m.info })
 	if v.peer != nil {
 		text = v.peer.info
 	}
@@ -153,7 +198,7 @@ func (v *Invocation) rawCapabilities() []byte {
 	if v.peer != nil {
 		return v.peer.capabilities
 	}
-	return v.in.capabilities.Of(v.frame)
+	return v.metaMember(func(m *metaText) codec.Span { return m.capabilities })
 }
 
 // Arguments is the JSON text of the arguments, {} when there are none.

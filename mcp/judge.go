@@ -47,7 +47,8 @@ func (x *step) judge(a *arrival) verdict {
 	if token.Present() {
 		token.Off, token.End = token.Off-a.env.Params.Off, token.End-a.env.Params.Off
 	}
-	a.p.read(a.params, &x.s.memo, token)
+	a.p.read(a.params, x.s.memo, token)
+	a.meta = a.p.metaText(a.params)
 	if a.p.twice {
 		return refuse(refusedTwice)
 	}
@@ -72,7 +73,7 @@ func (x *step) isModern(a *arrival) bool {
 		return false // whoever asks for discovery learns that there is none
 	case a.headers != nil:
 		return true
-	case a.p.version.Present():
+	case a.p.m.version.Present():
 		return true
 	case x.s.session.revision != "":
 		return false
@@ -85,11 +86,11 @@ func (x *step) isModern(a *arrival) bool {
 // version and headers, capabilities, client info, progress token, log level,
 // idempotency key.
 func (x *step) admitMeta(a *arrival) *refused {
-	p, params := &a.p, a.params
-	if !isObject(params) || !isObject(p.meta.Of(params)) {
+	p, meta := &a.p.m, a.meta
+	if !isObject(a.params) || !isObject(meta) {
 		return refusedNoParams
 	}
-	version, ok := stringOf(p.version.Of(params))
+	version, ok := stringOf(p.version.Of(meta))
 	if !ok {
 		return refusedNoVersion
 	}
@@ -103,25 +104,25 @@ func (x *step) admitMeta(a *arrival) *refused {
 		}
 	}
 	if a.revision == "" {
-		return unsupportedVersion(x.s.server.modern, p.version.Of(params))
+		return unsupportedVersion(x.s.server.modern, p.version.Of(meta))
 	}
-	if !isObject(p.capabilities.Of(params)) {
+	if !isObject(p.capabilities.Of(meta)) {
 		return refusedNoCaps
 	}
 	if p.info.Present() && !p.named {
 		return refusedInfo
 	}
-	if p.token.Present() && !isID(p.token.Of(params)) {
+	if a.p.token.Present() && !isID(a.p.token.Of(a.params)) {
 		return refusedToken
 	}
 	if p.logLevel.Present() {
-		name, _ := stringOf(p.logLevel.Of(params))
+		name, _ := stringOf(p.logLevel.Of(meta))
 		if _, ok := ParseLevel(name); !ok {
 			return refusedLevel
 		}
 	}
 	if p.idempotency.Present() {
-		if key, ok := stringOf(p.idempotency.Of(params)); !ok || !isVisible(key) {
+		if key, ok := stringOf(p.idempotency.Of(meta)); !ok || !isVisible(key) {
 			return refusedIdempotency
 		}
 	}
@@ -131,10 +132,10 @@ func (x *step) admitMeta(a *arrival) *refused {
 
 // adoptCorrelation takes the value of _meta where the transport brought none.
 func (a *arrival) adoptCorrelation() {
-	if a.correlation.given != "" || !a.p.correlation.Present() {
+	if a.correlation.given != "" || !a.p.m.correlation.Present() {
 		return
 	}
-	if value, ok := stringOf(a.p.correlation.Of(a.params)); ok && isVisible(value) {
+	if value, ok := stringOf(a.p.m.correlation.Of(a.meta)); ok && isVisible(value) {
 		a.correlation = Correlation{given: string(value)}
 	}
 }
@@ -200,20 +201,15 @@ func (x *step) sharedMethod(a *arrival) verdict {
 // invocation makes the run of a request that passed, with its own copy of what the
 // handler may read.
 func (x *step) invocation(a *arrival) *Invocation {
-	rawID := a.env.RawID.Of(a.text)
-	frame := make([]byte, 0, len(a.params)+len(rawID))
-	v := &Invocation{
-		caller: a.caller, correlation: a.correlation, at: a.at,
-		frame: append(append(frame, a.params...), rawID...), server: x.s.server,
+	v := &Invocation{caller: a.caller, correlation: a.correlation, at: a.at, server: x.s.server}
+	v.keep(a)
+	if v.meta != nil && a.p.known == nil {
+		x.s.memorize(v.meta, len(v.frame))
 	}
-	p, in := &a.p, &v.in
-	in.params, in.name, in.arguments, in.inputs, in.token = uint32(len(a.params)), p.name, p.arguments, p.inputs, p.token
-	in.capabilities, in.info, in.idempotency = p.capabilities, p.info, p.idempotency
-	in.traceParent, in.traceState = p.traceParent, p.traceState
 	if !a.revision.IsModern() {
 		v.peer, v.level = x.s.session.peer, x.s.session.level
-	} else if p.logLevel.Present() {
-		name, _ := stringOf(p.logLevel.Of(a.params))
+	} else if a.p.m.logLevel.Present() {
+		name, _ := stringOf(a.p.m.logLevel.Of(a.meta))
 		v.level, _ = ParseLevel(name)
 	}
 	return v
@@ -222,7 +218,7 @@ func (x *step) invocation(a *arrival) *Invocation {
 // declared gives what the client of a request can do.
 func (x *step) declared(a *arrival) capabilities {
 	if a.revision.IsModern() {
-		return readCapabilities(a.p.capabilities.Of(a.params))
+		return readCapabilities(a.p.m.capabilities.Of(a.meta))
 	}
 	return readCapabilities(x.s.session.peer.capabilities)
 }

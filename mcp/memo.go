@@ -6,65 +6,70 @@ import (
 	"github.com/correlator-go/correlator/codec"
 )
 
-// memo is the last _meta of a connection, taken apart. What a client says of itself
-// is the same in every request but for the progress token, so that the next _meta
-// is mostly known by comparing it. It changes no outcome, only how soon it is there.
-type memo struct {
-	text  []byte // the object; the token's place in it is token
-	token codec.Span
-	// Where the members stand in text.
-	version, capabilities, info, logLevel codec.Span
-	named                                 bool
+// metaText is a _meta, taken apart. It never changes, so that the invocations of a
+// connection may share one.
+type metaText struct {
+	metaSpans
+	text []byte // the object; the spans stand in it
 }
 
-// maxMemo is the longest _meta that is kept, in bytes.
-const maxMemo = 1 << 10
+// metaSpans is where the members of a _meta stand in its text.
+type metaSpans struct {
+	token        codec.Span
+	version      codec.Span
+	capabilities codec.Span
+	info         codec.Span
+	logLevel     codec.Span
+	idempotency  codec.Span
+	correlation  codec.Span
+	traceParent  codec.Span
+	traceState   codec.Span
+	named        bool // info has a name and a version
+}
 
-// recall fills p from the memo when the _meta at params[start] is the same but for
-// its token, which the scan found; end is the index behind it, 0 when it is not.
-func (m *memo) recall(p *callParams, params []byte, start int, token codec.Span) (end int) {
-	if len(m.text) == 0 || token.Present() != m.token.Present() {
-		return 0
-	}
-	old := m.token.Len()
-	end = start + len(m.text) - old + token.Len()
-	if end > len(params) {
-		return 0
+// What a client says of itself is the same in every request but for the progress
+// token, so that the _meta of a request is mostly known by comparing it with the
+// last one. That changes no outcome, only how soon it is there and how much of it
+// is copied.
+
+// recall reports whether the _meta that begins at params[start] is m but for its
+// token, which the scan found, and gives the index behind it.
+func (m *metaText) recall(params []byte, start int, token codec.Span) (end int, same bool) {
+	if m == nil || token.Present() != m.token.Present() {
+		return 0, false
 	}
 	at, behind := int(m.token.Off), int(m.token.End)
-	if token.Present() && int(token.Off) != start+at || !bytes.Equal(params[start:start+at], m.text[:at]) ||
-		!bytes.Equal(params[start+at+token.Len():end], m.text[behind:]) {
-		return 0
+	end = start + len(m.text) - m.token.Len() + token.Len()
+	if end > len(params) || token.Present() && int(token.Off) != start+at {
+		return 0, false
 	}
-	shift := func(s codec.Span) codec.Span {
-		if !s.Present() {
-			return s
-		}
-		by := uint32(start)
-		if s.Off >= m.token.End {
-			by += uint32(token.Len() - old)
-		}
-		return codec.Span{Off: s.Off + by, End: s.End + by}
-	}
-	p.version, p.capabilities, p.info, p.logLevel = shift(m.version), shift(m.capabilities), shift(m.info), shift(m.logLevel)
-	p.token, p.named = token, m.named
-	return end
+	same = bytes.Equal(params[start:start+at], m.text[:at]) && bytes.Equal(params[start+at+token.Len():end], m.text[behind:])
+	return end, same
 }
 
-// keep remembers the _meta that was read into p, unless it holds what differs from
-// request to request, or a member twice.
-func (m *memo) keep(p *callParams, params []byte, start, end int) {
-	m.text = m.text[:0]
-	if p.twice || end-start > maxMemo || p.idempotency.Present() || p.correlation.Present() || p.traceParent.Present() || p.traceState.Present() {
+// with appends the text with another token.
+func (m *metaText) with(dst, token []byte) []byte {
+	dst = append(dst, m.text[:m.token.Off]...)
+	dst = append(dst, token...)
+	return append(dst, m.text[m.token.End:]...)
+}
+
+// Beyond these lengths, in bytes, a _meta is not remembered, or not in the copy of
+// the request that it came in, which would be kept with it.
+const (
+	maxMemo  = 1 << 10
+	maxOwner = 4 << 10
+)
+
+// memorize keeps the _meta of an invocation for the next one, unless it holds what
+// differs from request to request.
+func (s *State) memorize(m *metaText, owner int) {
+	varies := m.idempotency.Present() || m.correlation.Present() || m.traceParent.Present() || m.traceState.Present()
+	if varies || len(m.text) > maxMemo {
 		return
 	}
-	back := func(s codec.Span) codec.Span {
-		if !s.Present() {
-			return s
-		}
-		return codec.Span{Off: s.Off - uint32(start), End: s.End - uint32(start)}
+	if owner > maxOwner {
+		m.text = bytes.Clone(m.text)
 	}
-	m.text = append(m.text, params[start:end]...)
-	m.token, m.named = back(p.token), p.named
-	m.version, m.capabilities, m.info, m.logLevel = back(p.version), back(p.capabilities), back(p.info), back(p.logLevel)
+	s.memo = m
 }

@@ -50,8 +50,9 @@ func (x *step) readResource(a *arrival) verdict {
 	if r == nil && t == nil {
 		return refuse(&refused{notFound(a.revision, a.p.uri.Of(a.params)), RefusedParams})
 	}
+	a.p.name = a.p.uri
 	v := x.invocation(a)
-	if v.in.name = a.p.uri; r != nil {
+	if r != nil {
 		v.target = r
 	} else {
 		v.target = t

@@ -7,25 +7,18 @@ import (
 // callParams is where the members of a request's params stand, as spans of the
 // params' own text.
 type callParams struct {
-	name         codec.Span // params.name, or params.uri
-	arguments    codec.Span
-	inputs       codec.Span // inputResponses
-	state        codec.Span // requestState
-	token        codec.Span // of _meta, as what follows
-	version      codec.Span
-	capabilities codec.Span
-	info         codec.Span
-	logLevel     codec.Span
-	idempotency  codec.Span
-	correlation  codec.Span
-	traceParent  codec.Span
-	traceState   codec.Span
-	meta         codec.Span
-	cursor       codec.Span
-	filter       codec.Span // notifications of subscriptions/listen
-	uri          codec.Span
-	named        bool // info has a name and a version
-	twice        bool // a member that is read stands twice
+	name      codec.Span // params.name, or params.uri
+	arguments codec.Span
+	inputs    codec.Span // inputResponses
+	state     codec.Span // requestState
+	cursor    codec.Span
+	filter    codec.Span // notifications of subscriptions/listen
+	uri       codec.Span
+	meta      codec.Span
+	token     codec.Span // in the params, while m.token is in the _meta
+	m         metaSpans  // in the _meta
+	known     *metaText  // the same _meta but for its token, if it is known
+	twice     bool       // a member that is read stands twice
 }
 
 // set notes a member. What was inspected must be what the next reader takes, so a
@@ -38,26 +31,34 @@ func (p *callParams) set(at *codec.Span, value codec.Span) {
 }
 
 // read finds the members of params that any method reads. token is where the scan
-// found the progress token.
-func (p *callParams) read(params []byte, known *memo, token codec.Span) {
+// found the progress token, last the _meta of a request before.
+func (p *callParams) read(params []byte, last *metaText, token codec.Span) {
+	p.token = token
 	m, ok := membersOf(params)
 	if !ok {
 		return
 	}
 	for name, start, ok := m.name(); ok; name, start, ok = m.name() {
 		at := p.member(name)
-		if at == &p.meta && params[start] == '{' {
-			if m.i = known.recall(p, params, start, token); m.i == 0 || p.meta.Present() {
-				m.i = p.readMeta(params, start)
-				known.keep(p, params, start, m.i)
-			}
-		} else {
+		if at != &p.meta || params[start] != '{' {
 			m.i = skipValue(params, start)
+		} else if end, same := last.recall(params, start, token); same {
+			m.i, p.known, p.m = end, last, last.metaSpans
+		} else {
+			m.i = start + p.readMeta(params[start:]) // once over it is enough
 		}
 		if at != nil {
 			p.set(at, codec.Span{Off: uint32(start), End: uint32(m.i)})
 		}
 	}
+}
+
+// metaText gives the text in which p.m stands.
+func (p *callParams) metaText(params []byte) []byte {
+	if p.known != nil {
+		return p.known.text
+	}
+	return p.meta.Of(params)
 }
 
 // member gives the place of a member of params, nil for one that nobody reads.
@@ -83,18 +84,19 @@ func (p *callParams) member(name []byte) *codec.Span {
 	return nil
 }
 
+// metaPrefix is that of the protocol's own keys.
 const metaPrefix = "io.modelcontextprotocol/"
 
-// readMeta finds the members of the _meta that begins at params[start], and returns
-// the index behind it.
-func (p *callParams) readMeta(params []byte, start int) int {
-	m := members{params, start + 1}
+// readMeta finds the members of the _meta at the beginning of text, and returns the
+// index behind it.
+func (p *callParams) readMeta(text []byte) int {
+	m := members{text, 1}
 	for name, start, ok := m.name(); ok; name, start, ok = m.name() {
-		at := p.metaMember(name)
-		if at == &p.info && params[start] == '{' {
-			m.i, p.named = readImplementation(params, start)
+		at := p.m.member(name)
+		if at == &p.m.info && text[start] == '{' {
+			m.i, p.m.named = readImplementation(text, start)
 		} else {
-			m.i = skipValue(params, start)
+			m.i = skipValue(text, start)
 		}
 		if at != nil {
 			p.set(at, codec.Span{Off: uint32(start), End: uint32(m.i)})
@@ -103,8 +105,8 @@ func (p *callParams) readMeta(params []byte, start int) int {
 	return m.i + 1
 }
 
-// metaMember gives the place of a member of _meta, nil for one that nobody reads.
-func (p *callParams) metaMember(name []byte) *codec.Span {
+// member gives the place of a member of _meta, nil for one that nobody reads.
+func (p *metaSpans) member(name []byte) *codec.Span {
 	if len(name) > len(metaPrefix) && string(name[:len(metaPrefix)]) == metaPrefix {
 		switch string(name[len(metaPrefix):]) {
 		case "protocolVersion":

@@ -58,7 +58,7 @@ type State struct {
 	closed  []ExchangeID // oldest first; at most MaxClosed
 	free    *exchange    // records to be used again
 	session session
-	memo    memo
+	memo    *metaText // the last _meta; nil before the first
 	// highest is the highest exchange that was ever known: what is above it is new.
 	highest ExchangeID
 }

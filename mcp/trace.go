@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"strings"
+
+	"github.com/correlator-go/correlator/codec"
 )
 
 // Trace is the trace context of a request, by W3C Trace Context: what stood in
@@ -16,12 +18,12 @@ type Trace struct {
 // malformed tracestate is dropped and the parent kept. The raw members are in
 // Params, baggage too.
 func (v *Invocation) Trace() Trace {
-	parent, ok := stringOf(v.in.traceParent.Of(v.frame))
+	parent, ok := stringOf(v.metaMember(func(m *metaText) codec.Span { return m.traceParent }))
 	if !ok || !isTraceParent(parent) {
 		return Trace{}
 	}
 	t := Trace{Parent: string(parent)}
-	if state, ok := stringOf(v.in.traceState.Of(v.frame)); ok && isTraceState(string(state)) {
+	if state, ok := stringOf(v.metaMember(func(m *metaText) codec.Span { return m.traceState })); ok && isTraceState(string(state)) {
 		t.State = string(state)
 	}
 	return t
