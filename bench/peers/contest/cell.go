@@ -18,6 +18,7 @@ import (
 	"github.com/correlator-go/correlator/bench/peers/peer"
 	"github.com/correlator-go/correlator/bench/peers/report"
 	"github.com/correlator-go/correlator/bench/peers/server"
+	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/internal/echo"
 )
 
@@ -117,6 +118,16 @@ type counted struct {
 	writes *atomic.Int64
 }
 
+// TryWrite writes what need not wait, and counts; see conn.TryWriter.
+func (c counted) TryWrite(p []byte) (int, error) {
+	try := conn.TryWriterOf(c.ReadWriteCloser)
+	if try == nil {
+		return 0, nil
+	}
+	c.writes.Add(1)
+	return try.TryWrite(p)
+}
+
 // Write writes and counts.
 func (c counted) Write(p []byte) (int, error) {
 	c.writes.Add(1)
@@ -127,6 +138,16 @@ func (c counted) Write(p []byte) (int, error) {
 type countedConn struct {
 	net.Conn
 	writes *atomic.Int64
+	try    conn.TryWriter // nil where a socket has no write that never waits
+}
+
+// TryWrite writes what need not wait, and counts; see conn.TryWriter.
+func (c countedConn) TryWrite(p []byte) (int, error) {
+	if c.try == nil {
+		return 0, nil
+	}
+	c.writes.Add(1)
+	return c.try.TryWrite(p)
 }
 
 // Write writes and counts.
@@ -139,11 +160,11 @@ func (c countedConn) Write(p []byte) (int, error) {
 func (c *Cell) link() (peer.Link, load.Meter, error) {
 	writes := new(atomic.Int64)
 	link := peer.Link{Callers: c.Callers, Dial: func() (io.ReadWriteCloser, error) {
-		conn, err := net.Dial(c.Transport, c.Address)
+		socket, err := net.Dial(c.Transport, c.Address)
 		if err != nil {
 			return nil, err
 		}
-		return countedConn{conn, writes}, nil
+		return countedConn{socket, writes, conn.TryWriterOf(socket)}, nil
 	}}
 	if c.Transport == Pipe {
 		serve, err := server.Get(c.Server, c.Dropping)
