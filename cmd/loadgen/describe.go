@@ -39,7 +39,14 @@ func stagesText(stages []plan.Stage) string {
 			out = append(out, rates)
 			continue
 		}
-		out = append(out, strings.TrimSuffix(strings.TrimSuffix(stage.For.String(), "0s"), "0m")+":"+rates)
+		length := stage.For.String()
+		if strings.HasSuffix(length, "m0s") {
+			length = strings.TrimSuffix(length, "0s")
+		}
+		if strings.HasSuffix(length, "h0m") {
+			length = strings.TrimSuffix(length, "0m")
+		}
+		out = append(out, length+":"+rates)
 	}
 	return strings.Join(out, ",")
 }

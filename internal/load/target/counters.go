@@ -52,16 +52,24 @@ func (t *Target) ask(ctx context.Context, c *conn.Conn) (echo.Counts, error) {
 // Asked is how many calls that were answered Counts has made over the connections.
 func (t *Target) Asked() int64 { return t.asked }
 
-// Settled is Counts once the server holds nothing back any more and arrived says
-// that what it sent has come, or after most.
-func (t *Target) Settled(ctx context.Context, most time.Duration, arrived func(echo.Counts) bool) (echo.Counts, error) {
+// Settled is Counts once the server holds nothing back any more and seen, which is
+// shown every reading, says that what it sent has come; or the last reading within
+// most. An error means that there was none.
+func (t *Target) Settled(ctx context.Context, most time.Duration, seen func(echo.Counts) bool) (echo.Counts, error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	for {
+	var last echo.Counts
+	for read := false; ; read = true {
 		n, err := t.Counts(ctx)
-		if err != nil || n.Held == 0 && arrived(n) {
+		switch {
+		case err != nil && read && ctx.Err() != nil:
+			return last, nil
+		case err != nil:
 			return n, err
+		case seen(n) && n.Held == 0:
+			return n, nil
 		}
+		last = n
 		timer := time.NewTimer(pollEvery)
 		select {
 		case <-ctx.Done():
