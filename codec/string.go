@@ -50,29 +50,40 @@ func (s *scanner) str(b []byte, i int) (int, problem) {
 			return len(b), errTruncated
 		}
 	special:
-		var p problem
-		switch c := b[i]; {
-		case c == '"':
+		if b[i] == '"' {
 			return i + 1, found
-		case c == '\\':
+		}
+		if s.engine == portable && b[i] == '\\' && i+1 < len(b) && isSimpleEscape(b[i+1]) {
+			found, i = escaped, i+2
+			continue
+		}
+		next, p := s.special(b, i)
+		switch {
+		case p == escaped:
 			found = escaped
-			if s.engine == portable && i+1 < len(b) && isSimpleEscape(b[i+1]) {
-				i += 2
-				continue
-			}
-			i, p = s.escape(b, i)
-		case c >= 0x80:
-			i, p = multibyte(b, i)
-		default:
-			return i, errControl
+		case p != fine:
+			return next, p
 		}
-		if p != fine {
-			return i, p
-		}
-		if s.engine == parallel {
+		if i = next; s.engine == parallel {
 			return s.longStr(b, i, found)
 		}
 	}
+}
+
+// special crosses what stands at b[i] in a string and is neither a plain character
+// nor a quote: an escape, which it says, or characters beyond ASCII.
+func (s *scanner) special(b []byte, i int) (int, problem) {
+	switch c := b[i]; {
+	case c == '\\':
+		i, p := s.escape(b, i)
+		if p == fine {
+			p = escaped
+		}
+		return i, p
+	case c >= 0x80:
+		return multibyte(b, i)
+	}
+	return i, errControl
 }
 
 // longRun is how many plain words must have gone by before str takes the next

@@ -50,22 +50,20 @@ func (s *scanner) longStr(b []byte, i int, found problem) (int, problem) {
 			}
 		}
 	special:
-		var p problem
-		switch c := b[i]; {
-		case c == '"':
+		if b[i] == '"' {
 			return i + 1, found
-		case c == '\\':
-			found = escaped
-			i, p = s.escape(b, i)
-		case c >= 0x80:
+		}
+		if b[i] >= 0x80 {
 			wides++
-			i, p = multibyte(b, i)
-		default:
-			return i, errControl
 		}
-		if p != fine {
-			return i, p
+		next, p := s.special(b, i)
+		switch {
+		case p == escaped:
+			found = escaped
+		case p != fine:
+			return next, p
 		}
+		i = next
 	}
 }
 
