@@ -13,6 +13,7 @@ import (
 
 	"github.com/correlator-go/correlator/internal/echo"
 	"github.com/correlator-go/correlator/internal/load/drive"
+	"github.com/correlator-go/correlator/internal/load/plan"
 	"github.com/correlator-go/correlator/internal/load/report"
 	"github.com/correlator-go/correlator/internal/load/slo"
 	"github.com/correlator-go/correlator/internal/load/tally"
@@ -60,6 +61,33 @@ func goals(t *testing.T, text string) []slo.Goal {
 	return out
 }
 
+// parts is a closed loop of a mix over several connections, steered by hand and cut
+// at the end.
+func parts(t *testing.T) (report.Config, *drive.Result, *echo.Counts, []slo.Goal, error) {
+	t.Helper()
+	y := tally.New(1)
+	y.Split(3, 2)
+	y.KeepHistograms()
+	for i := range 900 {
+		y.Shard(0).Record(tally.Sample{Done: time.Duration(i%3+1) * ms, Conn: uint16(i % 3), Entry: uint16(min(i%10, 1))})
+	}
+	y.Shard(0).Record(tally.Sample{Kind: tally.Cancelled, Conn: 2, Entry: 1})
+	mix, err := plan.NewMix([]plan.Entry{{Name: "write", Weight: 1}, {Name: "read", Weight: 9}}, 1)
+	require.NoError(t, err)
+	r := &drive.Result{
+		Began: began, Sending: time.Second, Elapsed: 3 * time.Second, Paused: 2 * time.Second, Planned: 901, Sent: 901, MeasuredPlanned: 901, MeasuredSent: 901,
+		AtFinish: 1, Cut: true, Unsent: 1, Rows: []tally.Row{y.Rotate(time.Second, tally.Gauges{Sent: 901}, false)}, Total: y.Total(),
+		Connections: y.Connections(), Entries: y.Entries(), Mix: mix, Rate: 900, Offered: 901,
+		Events:   []drive.Event{{At: 0.5, Text: "paused", Steering: drive.Steering{Paused: true, Factor: 1}}, {At: 2.5, Text: "resumed", Steering: drive.Steering{Factor: 1}}},
+		Steering: drive.Steering{Factor: 1},
+	}
+	c := report.Config{
+		Args: []string{"-conns", "3"}, Target: "unix:/s", Loop: "closed", Mode: "callback", InFlight: 9, Duration: 1, Timeout: int64(time.Second), End: "cut",
+		Framing: "line", Connections: 3, Method: "mix", Payload: "of 2 kinds from mix.json", Seed: 1,
+	}
+	return c, r, nil, nil, nil
+}
+
 // documents is one of each sort.
 func documents(t *testing.T) map[string]*report.Document {
 	t.Helper()
@@ -78,6 +106,8 @@ func documents(t *testing.T) map[string]*report.Document {
 	r.Behind, r.Held = 130, 0
 	c.Target, c.InProcess, c.MCP, c.Peer, c.Method, c.Payload = "exec:server", false, "2025-11-25", "everything 2.0.0", "tools/call", "of echo with 60 B of params"
 	out["wrong"] = build(c, r, server, goals(t, "p99<5ms"), nil)
+
+	out["parts"] = build(parts(t))
 
 	y := tally.New(1)
 	y.Shard(0).Record(tally.Sample{Kind: tally.Lost}, tally.Sample{Kind: tally.Lost, Warm: true})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -35,6 +36,26 @@ func TestDocumentsMatchTheSchema(t *testing.T) {
 		value["extra"] = 1
 		delete(value, "counts")
 		require.Len(t, violations(schema, schema, value, name), 2)
+	}
+}
+
+// So do searches and comparisons, which have places of their own in it.
+func TestOtherDocumentsMatchTheSchema(t *testing.T) {
+	text, err := os.ReadFile(schemaFile)
+	require.NoError(t, err)
+	var schema map[string]any
+	require.NoError(t, json.Unmarshal(text, &schema))
+	for name, d := range map[string]interface{ Write(io.Writer) error }{
+		"search": searched(t), "comparison": compared(t, 5, 1), "comparison of seconds": compared(t, 1, 1),
+	} {
+		var out bytes.Buffer
+		require.NoError(t, d.Write(&out))
+		var value map[string]any
+		require.NoError(t, json.Unmarshal(out.Bytes(), &value))
+		def, _, _ := strings.Cut(name, " ")
+		require.Empty(t, violations(schema, schema["$defs"].(map[string]any)[def].(map[string]any), value, name))
+		value["extra"] = 1
+		require.Len(t, violations(schema, schema["$defs"].(map[string]any)[def].(map[string]any), value, name), 1)
 	}
 }
 
