@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -24,9 +25,10 @@ func (s *Server) seal(payload []byte, family, principal string, digest []byte) s
 // unseal gives the payload of a token, false if it is not one of ours.
 func (s *Server) unseal(token []byte, family, principal string, digest []byte) ([]byte, bool) {
 	text := make([]byte, base64.RawURLEncoding.DecodedLen(len(token)))
-	// Strict: one token has one text.
+	// One token has one text: the decoder passes over line ends, and unless it is
+	// strict, over bits that say nothing.
 	n, err := base64.RawURLEncoding.Strict().Decode(text, token)
-	if err != nil || n < tagSize {
+	if err != nil || n < tagSize || bytes.ContainsAny(token, "\r\n") {
 		return nil, false
 	}
 	payload, tag := text[:n-tagSize], text[n-tagSize:n]
