@@ -24,6 +24,7 @@ type arrival struct {
 	method      string // of ours
 	revision    Revision
 	correlation Correlation
+	base        Correlation // without what _meta says: what a refused frame is known by
 	batched     bool
 }
 
@@ -57,6 +58,7 @@ func (x *step) received(in *Received) {
 	} else {
 		a.correlation = madeFrom(s.options.Seed, in.Exchange)
 	}
+	a.base = a.correlation
 	if in.Envelope != nil {
 		a.env = *in.Envelope
 	} else if err := codec.Scan(in.Frame, &a.env, s.scan); err != nil {
@@ -123,7 +125,7 @@ func (x *step) refuse(a *arrival, rawID []byte, r *refused) {
 		Kind: Write, Exchange: a.exchange, Frame: codec.AppendError(nil, rawID, r.err),
 		Final: true, Code: int(r.err.Code), Refusal: r.at,
 	})
-	x.closed(a.exchange, a.correlation)
+	x.closed(a.exchange, a.base)
 }
 
 // methodName is the method as the peer means it: some write tools\/call.

@@ -48,9 +48,10 @@ func (x *step) admitMeta(a *arrival) *refused {
 	return nil
 }
 
-// adoptCorrelation takes the value of _meta where the transport brought none.
+// adoptCorrelation takes the value of _meta where the transport brought none. HTTP
+// has a header for it.
 func (a *arrival) adoptCorrelation() {
-	if a.correlation.given != "" || !a.p.m.correlation.Present() {
+	if a.correlation.given != "" || a.headers != nil || !a.p.m.correlation.Present() {
 		return
 	}
 	if value, ok := stringOf(a.p.m.correlation.Of(a.meta)); ok && isVisible(value) {

@@ -84,6 +84,20 @@ func TestCorrelation(t *testing.T) {
 	require.Empty(t, mcp.Correlation{}.String())
 }
 
+// Over HTTP the value has a header, and a refused request is known by the
+// connection's own.
+func TestCorrelationIsNotTakenFromMeta(t *testing.T) {
+	in := callWith(`,"io.github.gleam-dream/correlation":"def"`)
+	in.Headers = &mcp.Headers{Version: "2026-07-28", Method: mcp.MethodCallTool, Name: "echo"}
+	require.Regexp(t, "^[0-9a-f]{32}$", start(t, in).Correlation().String())
+
+	in.Headers, in.Exchange = nil, 1
+	in.Frame = []byte(strings.Replace(string(in.Frame), `"echo"`, `"nobody"`, 1))
+	effects := mcp.Step(mcp.Init(newServer(t), mcp.Options{Seed: mcp.Seed{1, 2}}), in, nil)
+	require.Equal(t, mcp.Close, effects[1].Kind)
+	require.Regexp(t, "^[0-9a-f]{32}$", effects[1].Correlation.String())
+}
+
 // Every effect of a request carries one value, and no two exchanges have the same.
 func TestCorrelationOfEffects(t *testing.T) {
 	s := mcp.Init(newServer(t), mcp.Options{Seed: mcp.Seed{7, 8}})
