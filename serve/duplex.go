@@ -69,8 +69,8 @@ func (d *duplex) fail(err error) {
 // live is still answered, for Options.DrainTimeout at most; subscriptions end.
 //
 // It returns nil when the peer closed its end and has everything, else what ended
-// the connection: the stream's error, the cause of ctx, ErrStalled,
-// ErrSlowSubscriber or ErrStopped. Handlers that were cancelled may go on for their
+// the connection: io.ErrUnexpectedEOF if that was inside a line, the stream's
+// error, the cause of ctx, ErrStalled, ErrSlowSubscriber or ErrStopped. Handlers that were cancelled may go on for their
 // grace.
 func (s *Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	return s.ServeAs(ctx, stream, mcp.Caller{})
@@ -103,12 +103,14 @@ func (s *Server) serveStream(ctx context.Context, stream io.ReadWriteCloser, cal
 	if c.isClosed() { // not by the peer
 		err = ErrStopped
 	}
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		d.asks.fail(io.EOF)
 		drain, stop := s.draining(ctx)
 		_ = c.Drain(drain)
 		stop()
-		err = nil
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
 	}
 	c.Close()
 	<-d.closing
@@ -169,7 +171,6 @@ func (d *duplex) read() error {
 		case !codec.Recoverable(err):
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				d.trailing()
-				return io.EOF
 			}
 			return err
 		case errors.Is(err, codec.ErrFrameTooLarge):

@@ -8,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,6 +110,57 @@ func TestX11ProgressBeforeTheAnswer(t *testing.T) {
 		}
 		require.NoError(t, p.hangUp())
 	})
+}
+
+// C29: a stream that ends inside a frame is told from one that ends, and what was
+// asked before is answered.
+func TestC29CutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &eventLog{}
+		s := newServer(t, newTools(), serve.Options{Observer: log.observe})
+		in := halfClosing{lines: strings.NewReader(call("1", "echo", `{"text":"whole"}`) + "\n" + `{"jsonrpc":"2.0","id":2,`), wrote: make(chan string, 8)}
+		require.ErrorIs(t, s.Serve(context.Background(), in), io.ErrUnexpectedEOF)
+		require.Equal(t, "whole", parse(t, <-in.wrote).text(t))
+		synctest.Wait()
+		require.Contains(t, log.take(), "frame.rejected trailing_bytes")
+		// The last line may lack its newline.
+		in = halfClosing{lines: strings.NewReader(call("1", "echo", `{"text":"last"}`)), wrote: make(chan string, 8)}
+		require.NoError(t, s.Serve(context.Background(), in))
+		require.Equal(t, "last", parse(t, <-in.wrote).text(t))
+	})
+}
+
+// A listener that has no room for a moment is asked again.
+func TestListenGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, newTools(), serve.Options{})
+		l := &failing{pipeListener: newPipeListener(), errs: []error{syscall.EMFILE, syscall.ECONNABORTED, os.ErrDeadlineExceeded}}
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Listen(ctx, l) }()
+		c, err := l.dial(ctx, "", "")
+		require.NoError(t, err)
+		_ = c.Close()
+		stop()
+		require.ErrorIs(t, <-ended, context.Canceled)
+		broken := &failing{pipeListener: newPipeListener(), errs: []error{io.ErrClosedPipe}}
+		require.ErrorIs(t, s.Listen(context.Background(), broken), io.ErrClosedPipe)
+	})
+}
+
+// failing is a listener that fails first.
+type failing struct {
+	*pipeListener
+	errs []error
+}
+
+func (f *failing) Accept() (net.Conn, error) {
+	if len(f.errs) > 0 {
+		err := f.errs[0]
+		f.errs = f.errs[1:]
+		return nil, err
+	}
+	return f.pipeListener.Accept()
 }
 
 // X12: two clients with one token each get their own progress.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/mcp"
@@ -31,6 +33,18 @@ func (s *Server) InProcess(ctx context.Context) net.Conn {
 	return theirs
 }
 
+// acceptPause is how long Listen waits when there is no room for one more socket.
+const acceptPause = 50 * time.Millisecond
+
+// isTransient reports whether Accept may succeed later: a deadline of the
+// listener, a peer that gave up, a table of files that is full.
+func isTransient(err error) bool {
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return true
+	}
+	return errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
 // Listen serves every connection that l accepts, as Serve does, at most
 // Options.MaxConnections at once: further ones are closed. It returns when l
 // fails, or when ctx ends, with its cause; then l is closed and every connection
@@ -48,10 +62,15 @@ func (s *Server) Listen(ctx context.Context, l net.Listener) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-				continue
+			if !isTransient(err) {
+				return err
 			}
-			return err
+			select {
+			case <-time.After(acceptPause):
+				continue
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
 		}
 		select {
 		case places <- struct{}{}:

@@ -127,6 +127,23 @@ func TestHTTPEncodedName(t *testing.T) {
 	})
 }
 
+// Two lines of one header are two values, of which an intermediary may have seen
+// the other.
+func TestHTTPHeaderTwice(t *testing.T) {
+	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
+		r, err := http.NewRequest(http.MethodPost, "http://server.test/mcp", strings.NewReader(call("1", "echo", `{}`)))
+		require.NoError(t, err)
+		r.Header = http.Header{
+			"Content-Type": {"application/json"}, "Accept": {"*/*"}, "Mcp-Protocol-Version": {"2026-07-28"},
+			"Mcp-Method": {"tools/call"}, "Mcp-Name": {"echo", "wait"},
+		}
+		got, err := w.client.Do(r)
+		require.NoError(t, err)
+		defer got.Body.Close()
+		require.Equal(t, http.StatusBadRequest, got.StatusCode)
+	})
+}
+
 func TestHTTPNotification(t *testing.T) {
 	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
 		r := w.do(http.MethodPost, cancelled("1"), modern("notifications/cancelled", "")...)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/correlator-go/correlator/codec"
@@ -221,16 +222,16 @@ func isVisible(s string) bool {
 // headersOf are the headers that repeat what stands in the body.
 func headersOf(r *http.Request) *mcp.Headers {
 	return &mcp.Headers{
-		Version: r.Header.Get(headerVersion), Method: r.Header.Get(headerMethod), Name: r.Header.Get(headerName),
+		Version: whole(r, headerVersion), Method: whole(r, headerMethod), Name: whole(r, headerName),
 		Param: func(name string) (string, bool) {
-			values := r.Header.Values(headerParam + name)
-			if len(values) == 0 {
-				return "", false
-			}
-			return values[0], true
+			return whole(r, headerParam+name), len(r.Header.Values(headerParam+name)) > 0
 		},
 	}
 }
+
+// whole is all that a header says. Whoever looked at the request before may have
+// gone by another of several lines, so they must not pass for one.
+func whole(r *http.Request, name string) string { return strings.Join(r.Header.Values(name), ", ") }
 
 // statusOf is the HTTP status of an answer. Refusals of the protocol have theirs;
 // what a handler came to is a success of the transport.
