@@ -49,6 +49,7 @@ type tuning struct {
 	genBits  int
 	slotsMax int
 	stripes  int // 0 is one per P
+	presize  int // of a shard of the index, in entries; 0 is as Options say
 	origin   wheel.Tick
 }
 
@@ -89,6 +90,9 @@ func newTuned[T any](o Options[T], t tuning) (*Engine[T], error) {
 	}
 	if o.CallerIDs {
 		e.index = newIndex(o.Shards, o.MaxPending)
+		if t.presize > 0 {
+			e.index.sized = t.presize
+		}
 	}
 	e.swept.Store(never)
 	e.table.dir.Store(&directory[T]{})

@@ -76,7 +76,8 @@ type Options[T any] struct {
 	Tick time.Duration
 	// Shards is the number of shards of the index of caller ids, each growing and
 	// locking on its own. 0 means four to eight per CPU, at most 64, as suits
-	// MaxPending; more than ShardsMax is refused. Without CallerIDs it means nothing.
+	// MaxPending; negative and more than ShardsMax are refused. Without CallerIDs it
+	// means nothing.
 	Shards int
 	// Clock is where time comes from; nil means the system's monotonic clock.
 	Clock Clock

@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -175,4 +177,27 @@ func texts(ids []codec.ID) (all []string) {
 		all = append(all, id.Text())
 	}
 	return all
+}
+
+// Pending is sorted by type and then by value: numbers as numbers, in whatever order
+// they were registered.
+func TestPendingIsSorted(t *testing.T) {
+	sorted := []codec.ID{
+		codec.NullID(), codec.IntID(-3), codec.IntID(0), codec.IntID(9), codec.IntID(10), codec.IntID(1 << 60),
+		codec.StringID(""), codec.StringID("10"), codec.StringID("9"), codec.StringID("a"),
+	}
+	slices.SortFunc(sorted, codec.ID.Compare)
+	require.Less(t, slices.Index(sorted, codec.IntID(9)), slices.Index(sorted, codec.IntID(10)))
+	require.Less(t, slices.Index(sorted, codec.StringID("10")), slices.Index(sorted, codec.StringID("9")))
+	for _, shards := range []int{0, 1} {
+		r := newRig(t, options{CallerIDs: true, Shards: shards}, engine.Tuning{})
+		for _, i := range rand.Perm(len(sorted)) {
+			_, err := r.Register(nil, sorted[i], call{Discard: true})
+			require.NoError(t, err)
+		}
+		require.Equal(t, sorted, r.Pending())
+		require.Equal(t, len(sorted), r.FailAll(nil, false))
+		require.Empty(t, r.Pending())
+		r.quiet()
+	}
 }
