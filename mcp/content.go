@@ -19,17 +19,16 @@ const (
 // The functions Text, Image, Audio, Link and Embed make them.
 type Content struct {
 	// Type is one of the constants above, or one that they do not list.
-	Type        string       `json:"type"`
-	Text        string       `json:"text,omitempty"`     // text
-	Data        []byte       `json:"data,omitempty"`     // image, audio; base64 on the wire
-	MIMEType    string       `json:"mimeType,omitempty"` // image, audio, link
-	Resource    *Contents    `json:"resource,omitempty"` // resource
-	URI         string       `json:"uri,omitempty"`      // link, as what follows
-	Name        string       `json:"name,omitempty"`
-	Title       string       `json:"title,omitempty"`
-	Description string       `json:"description,omitempty"`
-	Size        int64        `json:"size,omitempty"`
-	Icons       []Icon       `json:"icons,omitempty"`
+	Type string `json:"type"`
+	// Text is that of a text, Data and MIMEType are those of an image or a sound.
+	Text     string `json:"text,omitempty"`
+	Data     []byte `json:"data,omitempty"` // base64 on the wire
+	MIMEType string `json:"mimeType,omitempty"`
+	// Resource is what a block of type resource holds, Link what one of type
+	// resource_link points to, with the annotations and the _meta of that block.
+	Resource *Contents `json:"resource,omitempty"`
+	Link     *Resource `json:"-"`
+	// Annotations and Meta are the block's, of every other type.
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Meta        Meta         `json:"_meta,omitempty"`
 	// Raw is the JSON text of a block of a type that is not listed above. One that
@@ -51,12 +50,7 @@ func Audio(data []byte, mimeType string) Content {
 }
 
 // Link makes a link to a resource.
-func Link(r Resource) Content {
-	return Content{
-		Type: TypeLink, URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
-		Size: r.Size, Icons: r.Icons, Annotations: r.Annotations, Meta: r.Meta,
-	}
-}
+func Link(r Resource) Content { return Content{Type: TypeLink, Link: &r} }
 
 // Embed makes a block that holds a resource's content.
 func Embed(c Contents) Content { return Content{Type: TypeResource, Resource: &c} }
@@ -95,7 +89,10 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 	}
 	*c = Content(p)
 	switch c.Type {
-	case TypeText, TypeImage, TypeAudio, TypeLink, TypeResource:
+	case TypeLink:
+		*c = Content{Type: TypeLink, Link: new(Resource)}
+		return json.Unmarshal(b, c.Link)
+	case TypeText, TypeImage, TypeAudio, TypeResource:
 	default:
 		c.Raw = append(json.RawMessage(nil), b...)
 	}
@@ -105,6 +102,14 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 func (c *Content) append(dst []byte) ([]byte, error) {
 	if c.Raw != nil {
 		return append(dst, c.Raw...), nil
+	}
+	if c.Link != nil {
+		start := len(dst)
+		dst, err := appendAny(append(dst, `{"type":"resource_link"`...), c.Link)
+		if err == nil {
+			dst[start+len(`{"type":"resource_link"`)] = ',' // where the resource's brace was
+		}
+		return dst, err
 	}
 	dst = append(dst, `{"type":`...)
 	dst = codec.AppendString(dst, c.Type)
@@ -122,18 +127,6 @@ func (c *Content) append(dst []byte) ([]byte, error) {
 			contents = *c.Resource
 		}
 		dst, err = contents.append(dst)
-	case TypeLink:
-		dst = appendMember(dst, "uri", c.URI)
-		dst = appendMember(dst, "name", c.Name)
-		dst = appendOptional(dst, "title", c.Title)
-		dst = appendOptional(dst, "description", c.Description)
-		dst = appendOptional(dst, "mimeType", c.MIMEType)
-		if c.Size != 0 {
-			dst = appendNumber(append(dst, `,"size":`...), c.Size)
-		}
-		if len(c.Icons) > 0 {
-			dst, err = appendAny(append(dst, `,"icons":`...), c.Icons)
-		}
 	}
 	if err == nil && c.Annotations != nil {
 		dst, err = appendAny(append(dst, `,"annotations":`...), c.Annotations)
