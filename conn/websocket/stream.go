@@ -67,7 +67,7 @@ const (
 // CloseError is how the peer closed the link. It is io.EOF for errors.Is when the
 // status says that all is well: StatusNormal, StatusGoingAway, StatusNone.
 type CloseError struct {
-	Code   int
+	Code   int    // the status: one of the Status constants, or another
 	Reason string // at most 123 bytes, chosen by the peer
 }
 
