@@ -30,7 +30,7 @@ type audit struct {
 }
 
 // runs are two saved runs, made once: an open loop that stalls and misses a goal,
-// and a faster one with other parameters.
+// and a faster one over several connections.
 var runs = sync.OnceValues(func() ([]string, error) {
 	dir, err := os.MkdirTemp(filepath.Dir(loadgenPath), "runs")
 	if err != nil {
@@ -40,7 +40,7 @@ var runs = sync.OnceValues(func() ([]string, error) {
 	for _, args := range [][]string{
 		{"-rate", "3k", "-d", "3s", "-warmup", "500ms", "-delay", "lognormal:2ms,0.6", "-stall-read", "300ms@2s", "-blackhole", "0.05%", "-timeout", "700ms",
 			"-slo", "p99<5ms,error<1%,rate>=2000,service.p50<10ms", "-c", "256", "-quiet", "-o", stalling},
-		{"-rate", "4k", "-d", "4s", "-delay", "lognormal:1ms,0.3", "-slo", "p99<5s", "-quiet", "-o", steady},
+		{"-rate", "4k", "-d", "4s", "-conns", "3", "-delay", "lognormal:1ms,0.3", "-slo", "p99<5s", "-quiet", "-o", steady},
 	} {
 		if out, err := exec.Command(loadgenPath, args...).CombinedOutput(); err != nil {
 			if e, ok := err.(*exec.ExitError); !ok || e.ExitCode() != 3 { // a goal is missed on purpose

@@ -220,3 +220,15 @@ func TestLongRunsAreJoined(t *testing.T) {
 	require.Len(t, regexp.MustCompile(`\S+`).FindAllString(xs, -1), strings.Count(regexp.MustCompile(`data-heads="([^"]*)"`).FindStringSubmatch(figureOf(t, large, "rate"))[1], "|")+1)
 	has(t, large, "1:15:00", "the clock's labels")
 }
+
+// The moment between the last whole second and the end of a run is no point of its
+// own: two calls in 5 ms are no 400 calls a second.
+func TestTheRestOfASecondIsNoSpike(t *testing.T) {
+	d := &report.Document{}
+	for i := range 4 {
+		d.Intervals = append(d.Intervals, report.Interval{Row: tally.Row{Start: float64(i), Length: 1, Ends: tally.Ends{OK: 100}}})
+	}
+	d.Intervals = append(d.Intervals, report.Interval{Row: tally.Row{Start: 4, Length: 0.005, Ends: tally.Ends{OK: 2}}})
+	values := lineOf.FindStringSubmatch(figureOf(t, write(t, page.Run{Name: "run", Doc: d}), "rate"))[4]
+	require.Equal(t, "100/s|100/s|100/s|101/s", values)
+}

@@ -15,6 +15,10 @@ import (
 // minutes, and a live page never grows.
 const pointsMost = 480
 
+// restShare is the part of an interval's length below which the next one belongs to
+// it.
+const restShare = 0.1
+
 // point is one or several intervals in a row.
 type point struct {
 	start, length float64 // seconds since the beginning of the run
@@ -87,10 +91,15 @@ func (t *timeline) add(row *tally.Row) {
 		p.kept = tally.Histograms{Response: row.Kept.Response.Clone(), Service: row.Kept.Service.Clone()}
 	}
 	t.group = max(t.group, 1)
-	if n := len(t.points); n > 0 && t.filled < t.group && t.points[n-1].warm == p.warm {
-		t.points[n-1].join(&p)
-		t.filled++
-		return
+	if n := len(t.points); n > 0 && t.points[n-1].warm == p.warm {
+		last := &t.points[n-1]
+		// What is left of a second at the end of a run would have a rate like a
+		// spike, made of a few calls.
+		if t.filled < t.group || p.length < restShare*last.length {
+			last.join(&p)
+			t.filled++
+			return
+		}
 	}
 	t.points = append(t.points, p)
 	t.filled = 1
