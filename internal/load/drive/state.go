@@ -88,7 +88,7 @@ func (s *state) stopSending() {
 }
 
 // isBehind counts a call of an open loop that was due then and sent now, if it is
-// too late. held says that it had to wait for room, or for the peer to read.
+// behind. held says that it had to wait for room, or for the peer to read.
 func (s *state) isBehind(due, now time.Duration, held bool) {
 	if now-due <= BehindAfter {
 		return

@@ -11,7 +11,7 @@
 //	error                                0.1% or a count    sent calls that did not end well, whatever the reason, except those cut at the end
 //	rejected timeout cancelled lost      0.1% or a count    those that ended so
 //	late duplicate unknown               0.1% or a count    answers that no call was waiting for
-//	behind dropped                       0.1% or a count    calls sent too late, or not at all, in an open loop
+//	behind dropped                       0.1% or a count    calls sent after they were due, or not at all, in an open loop
 //	rate offered                         4900, 5k, 60/m     answered, and sent, calls per second
 //	cpu                                  2us                CPU time per call
 //	allocs heap bytes writes             1, 1.5k            per call: allocations, heap bytes, bytes sent and received, write calls

@@ -8,7 +8,7 @@
 // when it was sent. They differ by what the call waited in the generator: for
 // room under the cap on calls in flight, or for the generator itself. A peer
 // that freezes for a second makes every call that was due in that second wait;
-// only the response time shows it (the others are sent late, and look fast).
+// only the response time shows it (the others are sent behind their time, and look fast).
 //
 // Answered calls, errors among them, are in both tables, and so are calls that
 // timed out, with the time after which their caller had nothing. Cancelled and
