@@ -12,6 +12,9 @@ import (
 // cannot occur in UTF-8.
 const end = 0xff
 
+// byteOrderMark is dropped where a message begins, as in every other framing.
+const byteOrderMark = "\xef\xbb\xbf"
+
 // Framer tells the messages of a [Stream] apart. It is for conn.Options.Framer.
 //
 // Seal makes the message valid UTF-8, which a text message has to be: a peer may
@@ -26,21 +29,25 @@ var (
 
 // Cut implements codec.Framer.
 func (Framer) Cut(data []byte, scanned int, atEOF bool, maxFrame int) (codec.Cut, error) {
+	start := 0
+	if bytes.HasPrefix(data, []byte(byteOrderMark)) {
+		start = len(byteOrderMark)
+	}
 	i := bytes.IndexByte(data[scanned:], end)
 	if i < 0 {
 		switch {
-		case len(data) > maxFrame:
-			return codec.Cut{}, tooLarge(data, maxFrame)
+		case len(data)-start > maxFrame:
+			return codec.Cut{}, tooLarge(data[start:], maxFrame)
 		case atEOF && len(data) > 0:
 			return codec.Cut{}, io.ErrUnexpectedEOF
 		}
 		return codec.Cut{}, nil
 	}
 	i += scanned
-	if i > maxFrame {
-		return codec.Cut{Advance: i + 1}, tooLarge(data[:i], maxFrame)
+	if i-start > maxFrame {
+		return codec.Cut{Advance: i + 1}, tooLarge(data[start:i], maxFrame)
 	}
-	return codec.Cut{End: i, Advance: i + 1}, nil
+	return codec.Cut{Start: start, End: i, Advance: i + 1}, nil
 }
 
 func tooLarge(begin []byte, maxFrame int) *codec.FrameError {
