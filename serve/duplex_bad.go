@@ -13,12 +13,19 @@ import (
 // is answered depends on whether the answer would name its request.
 func (d *duplex) strange(m *codec.Message, err error) {
 	if _, syntax := errors.AsType[*codec.SyntaxError](err); !syntax && errors.Is(err, codec.ErrBatch) {
-		ids, deep := batchIDs(m.Frame(), d.server.o.MaxDepth)
-		if deep {
+		b := lookIntoBatch(m.Frame(), d.server.o.MaxDepth)
+		switch {
+		case b.deep:
 			d.tooDeep(m)
 			return
+		case b.broken != nil:
+			d.server.counts.unreadable.Add(1)
+			d.dropped(Stray{Reason: StrayUnreadable, Frame: m.Frame(), Err: b.broken})
+		case !d.revision().HasBatches():
+			d.server.counts.unreadable.Add(1)
+			d.dropped(Stray{Reason: StrayUnsupported, Frame: m.Frame(), Err: err})
 		}
-		d.take(m, nil, ids)
+		d.take(m, nil, b.ids)
 		return
 	}
 	d.server.counts.unreadable.Add(1)
@@ -30,20 +37,28 @@ func (d *duplex) strange(m *codec.Message, err error) {
 	d.take(m, nil, ids)
 }
 
-// batchIDs are the ids of the requests in an array; deep says that it is nested
-// above depth.
-func batchIDs(frame []byte, depth int) (ids []codec.ID, deep bool) {
+// batch is what is seen of an array before the reducer takes it.
+type batch struct {
+	ids    []codec.ID // of the requests in it
+	deep   bool       // it is nested too deep
+	broken error      // it begins like an array and is no JSON text
+}
+
+func lookIntoBatch(frame []byte, depth int) (b batch) {
 	o := codec.ScanOptions{MaxDepth: depth}
 	for element, err := range codec.SplitBatch(frame, o) {
-		if err != nil {
-			deep = deep || errors.Is(err, codec.ErrTooDeep)
-			continue
-		}
-		if m, err := codec.Parse(element, o); err == nil && m.Kind == codec.KindRequest {
-			ids = append(ids, m.ID())
+		switch {
+		case errors.Is(err, codec.ErrTooDeep):
+			b.deep = true
+		case element == nil && !errors.Is(err, codec.ErrBatch):
+			b.broken = err
+		case err == nil:
+			if m, err := codec.Parse(element, o); err == nil && m.Kind == codec.KindRequest {
+				b.ids = append(b.ids, m.ID())
+			}
 		}
 	}
-	return ids, deep
+	return b
 }
 
 // tooLong refuses a line that is above MaxFrame, of which the two ends are known.

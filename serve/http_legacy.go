@@ -85,7 +85,7 @@ func (h *HTTP) take(w http.ResponseWriter, r *http.Request, caller mcp.Caller, s
 	in := delivery{exchange: x, frame: m.Frame(), caller: caller, correlation: correlationOf(r)}
 	switch {
 	case batch:
-		in.ids, _ = batchIDs(m.Frame(), h.server.o.MaxDepth) // too deep a one the reducer refuses
+		in.ids = lookIntoBatch(m.Frame(), h.server.o.MaxDepth).ids // what else is wrong with it the reducer says
 	case m.Kind == codec.KindRequest:
 		in.envelope, in.ids = &m.Envelope, []codec.ID{m.ID()}
 	default:

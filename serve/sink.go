@@ -62,7 +62,7 @@ func (c *Connection) Send(x mcp.ExchangeID, frame []byte, correlation string) er
 	err := codec.Scan(frame, &e, codec.ScanOptions{MaxDepth: c.o.MaxDepth})
 	deep := errors.Is(err, codec.ErrTooDeep)
 	if errors.Is(err, codec.ErrBatch) {
-		_, deep = batchIDs(frame, c.o.MaxDepth)
+		deep = lookIntoBatch(frame, c.o.MaxDepth).deep
 	}
 	switch {
 	case c.isClosed():
