@@ -24,6 +24,11 @@ func (l Link) netConn() (net.Conn, error) {
 	return server.NetConn(c), nil
 }
 
+// rueidisDelay is how long rueidis may gather requests after a flush. Of none, 20
+// and 100 µs the last was the fastest with 64 and 1,024 callers (by up to 1.7
+// times) and no slower with one.
+const rueidisDelay = 100 * time.Microsecond
+
 // rueidis over one connection that is always pipelined, with no client-side cache
 // to look into and a ring as large as the callers are many. Its own timeout is
 // the connection's; one for a call is a context. The row without shows what that
@@ -47,7 +52,7 @@ func rueidisAs(name, timeouts string) Peer {
 					return link.netConn()
 				},
 				ForceSingleClient: true, DisableCache: true, AlwaysPipelining: true, PipelineMultiplex: -1,
-				RingScaleEachConn: scale, DisableRetry: true,
+				RingScaleEachConn: scale, MaxFlushDelay: rueidisDelay, DisableRetry: true,
 			})
 			if err != nil {
 				return Client{}, err
@@ -139,9 +144,10 @@ type natsDialer struct{ link Link }
 // Dial dials, wherever to.
 func (d natsDialer) Dial(string, string) (net.Conn, error) { return d.link.netConn() }
 
-// grpc-go with a codec that passes bytes through, large fixed windows and large
-// buffers (writes share them by default), and one goroutine for each core of the
-// server instead of one for each call.
+// grpc-go with a codec that passes bytes through. Its windows and buffers are the
+// defaults: fixed windows of 16 MiB and buffers of 256 KiB were no faster with 100
+// bytes and slower with 4 KiB. The server has stream workers instead of a
+// goroutine for each call.
 var grpcPeer = Peer{
 	Name: GRPC, Class: Other, Server: server.GRPC, Timeouts: "context",
 	Open: func(link Link) (Client, error) {
@@ -149,8 +155,6 @@ var grpcPeer = Peer{
 			grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return link.netConn() }),
 			grpc.WithTransportCredentials(insecure.NewCredentials()),
 			grpc.WithDefaultCallOptions(grpc.ForceCodecV2(server.RawCodec{})),
-			grpc.WithInitialWindowSize(server.GRPCWindow), grpc.WithInitialConnWindowSize(server.GRPCWindow),
-			grpc.WithReadBufferSize(256<<10), grpc.WithWriteBufferSize(256<<10),
 			grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithIdleTimeout(time.Duration(0)),
 		)
 		if err != nil {

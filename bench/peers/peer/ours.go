@@ -84,18 +84,34 @@ func pumped(pump func(*conn.Conn, Work, int, *load.Loop) error) func(Link) (Clie
 	}
 }
 
+// begun is a call that was begun, with the callback that ends it: made once and
+// used again, as a program that makes many calls has it.
+type begun struct {
+	done   func(error)
+	notify func(conn.Outcome)
+}
+
 func beginOn(c *conn.Conn) func(Work) func(func(error)) {
 	return func(w Work) func(func(error)) {
 		ctx, params, o := context.Background(), w.quoted(), conn.CallOptions{Timeout: w.Timeout, NoWait: true}
-		return func(done func(error)) {
-			_, err := c.Start(ctx, w.Name, params, o, func(out conn.Outcome) {
-				if out.Err != nil {
-					done(out.Err)
-					return
+		idle := sync.Pool{}
+		idle.New = func() any {
+			b := new(begun)
+			b.notify = func(out conn.Outcome) {
+				err, done := out.Err, b.done
+				if err == nil {
+					err = w.check(out.Value, params)
 				}
-				done(w.check(out.Value, params))
-			})
-			if err != nil {
+				idle.Put(b)
+				done(err)
+			}
+			return b
+		}
+		return func(done func(error)) {
+			b := idle.Get().(*begun)
+			b.done = done
+			if _, err := c.Start(ctx, w.Name, params, o, b.notify); err != nil {
+				idle.Put(b)
 				done(err)
 			}
 		}

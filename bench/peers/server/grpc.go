@@ -14,10 +14,6 @@ import (
 // GRPCMethod is the method that answers with its request.
 const GRPCMethod = "/echo.Echo/Call"
 
-// GRPCWindow is the flow-control window of a stream and of the connection, at
-// both ends. Fixed ones above 64 KiB keep grpc from estimating its own.
-const GRPCWindow = 16 << 20
-
 // RawCodec passes bytes through: what any generated code would add is left out.
 type RawCodec struct{}
 
@@ -58,8 +54,6 @@ func grpcEcho(c io.ReadWriteCloser) error {
 	s := grpc.NewServer(
 		grpc.ForceServerCodecV2(RawCodec{}),
 		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))),
-		grpc.InitialWindowSize(GRPCWindow), grpc.InitialConnWindowSize(GRPCWindow),
-		grpc.ReadBufferSize(readSize), grpc.WriteBufferSize(readSize),
 	)
 	s.RegisterService(&grpcService, struct{}{})
 	l := &once{conn: NetConn(c), closed: make(chan struct{})}
