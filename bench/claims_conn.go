@@ -70,8 +70,8 @@ func connClaims() []claim.Claim {
 		// Callbacks are the way without a wake-up for each call, be they given to
 		// Submit, a batch at a time, or to Start, one call from the callback of another.
 		// The demand is on the former; both are measured.
-		against("1,024 in flight of 100 bytes: callbacks, submitted in batches (Submit)", batches100B, floor100B, 2),
-		{Area: connArea, Name: "1,024 in flight of 100 bytes: callbacks, started one by one (Start), against the floor", Unit: "of its rate",
+		against("1,024 in flight of 100 bytes: callbacks by Submit", batches100B, floor100B, 2),
+		{Area: connArea, Name: "1,024 in flight of 100 bytes: callbacks by Start against the floor", Unit: "of its rate",
 			Measure: sockets.ratio(callbacks100B.String(), "calls/s", floor100B.String(), "calls/s")},
 		against("1,024 callers of 4 KiB: blocking", blocking4KiB, floor4KiB, 0.5),
 		{Area: connArea, Name: "10,000 callers against 1,024", Bound: claim.AtLeast, Demand: 0.6, Unit: "of its rate",
