@@ -17,7 +17,7 @@ const (
 // but the writer, for as long as a frame takes to encode: who finds it taken, or
 // full, pushes a node.
 //
-// I8: what one goroutine sends keeps its order, whichever way each frame takes. A
+// I9: what one goroutine sends keeps its order, whichever way each frame takes. A
 // batch is in the line from its first frame on, so a node pushed after a frame
 // that joined stands behind it. A frame joins a batch only if no node was pushed
 // since, so one that is sent after a node stands behind that.

@@ -122,7 +122,8 @@ type Options struct {
 	// itself (ping, refusals) may take as much again; beyond that it is dropped and
 	// counted. Zero is DefaultWriteBuffer, negative 2 GiB.
 	WriteBuffer int
-	// ChunkSize is the largest read. Zero is the codec's default.
+	// ChunkSize is the largest read, in bytes, as codec.ReaderOptions has it. Zero
+	// and negative are its default, 64 KiB.
 	ChunkSize int
 	// MaxDepth, RefuseLoneSurrogates and TrustBody are those of
 	// codec.ScanOptions.
