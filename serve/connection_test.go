@@ -32,8 +32,11 @@ func newMemory() *memory {
 }
 
 func (m *memory) Write(x mcp.ExchangeID, frame []byte) error {
-	if m.block != nil {
-		<-m.block
+	m.mu.Lock()
+	block := m.block
+	m.mu.Unlock()
+	if block != nil {
+		<-block
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -48,6 +51,14 @@ func (m *memory) Close(x mcp.ExchangeID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed[x]++
+}
+
+// hold lets writes wait until the channel that it returns gives or is closed.
+func (m *memory) hold() chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.block = make(chan struct{})
+	return m.block
 }
 
 func (m *memory) of(x mcp.ExchangeID) []string {

@@ -81,7 +81,7 @@ func TestCloseExchange(t *testing.T) {
 func TestSinkBackpressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, serve.Options{WriteBuffer: 1000})
-		r.out.block = make(chan struct{})
+		block := r.out.hold()
 		sent := make(chan error, 1000)
 		go func() {
 			for i := range 200 {
@@ -92,7 +92,7 @@ func TestSinkBackpressure(t *testing.T) {
 		synctest.Wait()
 		require.Less(t, len(sent), 20)
 		require.LessOrEqual(t, r.s.Stats().Waiting, int64(3000))
-		close(r.out.block)
+		close(block)
 		n := 0
 		for err := range sent {
 			require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestSinkBackpressure(t *testing.T) {
 		}
 		require.Equal(t, 200, n)
 
-		r.out.block = make(chan struct{})
+		block = r.out.hold()
 		last := make(chan error, 1)
 		go func() {
 			for {
@@ -113,7 +113,7 @@ func TestSinkBackpressure(t *testing.T) {
 		synctest.Wait()
 		r.conn.Close()
 		require.ErrorIs(t, <-last, serve.ErrStopped)
-		close(r.out.block)
+		close(block)
 	})
 }
 

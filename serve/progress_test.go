@@ -102,7 +102,7 @@ func TestReportTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, serve.Options{Progress: progress.Limits{Timeout: time.Second}})
 		defer r.conn.Close()
-		r.out.block = make(chan struct{})
+		block := r.out.hold()
 		next := make(chan struct{})
 		reporting(r.s, func(ctx context.Context, q *mcp.Request) error {
 			began := time.Now()
@@ -111,14 +111,14 @@ func TestReportTimeout(t *testing.T) {
 				err = errors.Join(err, fmt.Errorf("after %v", took))
 			}
 			err = errors.Join(err, is(q.Report(ctx, report(2)), progress.ErrBusy))
-			r.out.block <- struct{}{}
+			block <- struct{}{}
 			<-next
 			return errors.Join(err, is(q.Report(ctx, report(1)), progress.ErrNotIncreasing))
 		})
 		x := r.send(call("1", "reporting", `{}`, `"progressToken":7`))
 		pass(2 * time.Second)
 		synctest.Wait()
-		close(r.out.block)
+		close(block)
 		close(next)
 		synctest.Wait()
 		frames := r.out.of(x)
@@ -132,7 +132,7 @@ func TestReportCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, serve.Options{})
 		defer r.conn.Close()
-		r.out.block = make(chan struct{})
+		block := r.out.hold()
 		ended := make(chan error, 1)
 		reporting(r.s, func(ctx context.Context, q *mcp.Request) error {
 			ended <- is(q.Report(ctx, report(1)), progress.ErrCancelled)
@@ -142,7 +142,7 @@ func TestReportCancelled(t *testing.T) {
 		synctest.Wait()
 		r.send(cancelled("1"))
 		require.NoError(t, <-ended)
-		close(r.out.block)
+		close(block)
 		synctest.Wait()
 		require.Len(t, r.out.of(x), 1, "what was on its way; no answer")
 	})
