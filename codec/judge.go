@@ -9,6 +9,10 @@ func (s *scanner) judge(b []byte) (int, problem) {
 	if s.fault != fine {
 		return s.faultAt, s.fault
 	}
+	if seen == sawVersion|sawID|sawResult { // most responses
+		e.Kind, e.Subscription = KindResult, s.sub
+		return 0, fine
+	}
 	if seen&sawMethod == 0 {
 		return s.judgeResponse()
 	}

@@ -125,16 +125,22 @@ func (s *scanner) message(b []byte) (int, problem) {
 	if uint64(len(b)) > math.MaxUint32 {
 		return 0, errLong
 	}
+	var p problem
 	i := 0
-	if len(b) == 0 || b[0] != '{' {
+	if isUsual(b) {
+		i = s.plainID(b, usual)
+	}
+	if i > 0 && b[i] == ',' {
+		i, p = s.envelopeMembers(b, i+1, sawVersion|sawID)
+	} else {
 		if i = s.space(b, 0); i == len(b) {
 			return i, errEmpty
 		}
 		if b[i] != '{' {
 			return s.notObject(b, i)
 		}
+		i, p = s.envelope(b, i+1)
 	}
-	i, p := s.envelope(b, i+1)
 	if p != fine {
 		return i, p
 	}

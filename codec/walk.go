@@ -29,15 +29,17 @@ const (
 	mask56     = 1<<56 - 1
 )
 
+// usual is the length of the way most messages begin, up to their id.
+const usual = len(`{"jsonrpc":"2.0","id":`)
+
+// isUsual reports whether a message begins that way, and goes on a little.
+func isUsual(b []byte) bool {
+	return len(b) > 32 && b[0] == '{' && load64(b, 1) == opening0 && load64(b, 9) == opening1 && load64(b, 14) == opening2
+}
+
 // envelope walks the members of the message from behind its brace, and returns
 // the index behind the closing one.
 func (s *scanner) envelope(b []byte, i int) (int, problem) {
-	if i+32 < len(b) && load64(b, i) == opening0 && load64(b, i+8) == opening1 && load64(b, i+13) == opening2 {
-		const behind = len(`"jsonrpc":"2.0","id":`)
-		if end := s.plainID(b, i+behind); end > 0 && b[end] == ',' {
-			return s.envelopeMembers(b, end+1, sawVersion|sawID)
-		}
-	}
 	if i < len(b) && b[i] <= ' ' {
 		i = s.space(b, i)
 	}
