@@ -91,6 +91,17 @@ func (e *Engine[T]) Census(isZero func(T) bool) (c Census, err error) {
 	return c, err
 }
 
+// IndexRoom is how many entries the index of callers' ids has room for. It may be
+// called at any time.
+func (e *Engine[T]) IndexRoom() (room int) {
+	for k := range e.index.shards {
+		if m := e.index.shards[k].Load(); m != nil {
+			room += m.Stats().Capacity
+		}
+	}
+	return room
+}
+
 // Kept reports whether the call's slot is still its own: it is pending, or its
 // outcome is there.
 func (c Call[T]) Kept() bool {

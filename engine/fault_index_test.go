@@ -195,13 +195,15 @@ func TestP14IDsAreDistinctAtOneMoment(t *testing.T) {
 // table does not shrink behind them only to grow again.
 func TestB10MassRemovalDoesNotStopOthers(t *testing.T) {
 	n := many(200_000)
-	e, err := engine.New(options{CallerIDs: true, MaxPending: n + 64})
+	// Made for few and grown, so that there is something to shrink.
+	e, err := engine.NewTuned(options{CallerIDs: true, MaxPending: n + 64}, engine.Tuning{Presize: 1})
 	require.NoError(t, err)
 	for i := range n {
 		_, err := e.Register(nil, codec.StringID(fmt.Sprint("A", i)), call{Discard: true})
 		require.NoError(t, err)
 	}
-	slots := e.Stats().Slots
+	slots, room := e.Stats().Slots, e.IndexRoom()
+	require.Greater(t, room, n)
 	var gone atomic.Bool
 	var done int
 	var wg sync.WaitGroup
@@ -225,5 +227,6 @@ func TestB10MassRemovalDoesNotStopOthers(t *testing.T) {
 	wg.Wait()
 	require.NotZero(t, done)
 	require.LessOrEqual(t, e.Stats().Slots, slots+64)
+	require.GreaterOrEqual(t, e.IndexRoom(), room, "what shrinks stops its writers, and grows again")
 	requireQuiet(t, e)
 }
