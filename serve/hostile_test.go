@@ -208,6 +208,31 @@ func TestHostileHalfOpenHTTP(t *testing.T) {
 	})
 }
 
+// Bodies on their way in are bounded like what they bring.
+func TestHostileManyBodies(t *testing.T) {
+	overHTTP(t, serve.Options{MaxLive: 2}, serve.HTTPOptions{ReadTimeout: time.Minute}, func(w *web, _ *tools) {
+		var open []net.Conn
+		for range 2 {
+			c, err := w.listen.dial(context.Background(), "", "")
+			require.NoError(t, err)
+			_, err = io.WriteString(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: 100\r\n\r\n{\"half\":")
+			require.NoError(t, err)
+			open = append(open, c)
+		}
+		synctest.Wait()
+		r := w.tool("1", "echo", `{}`)
+		require.Equal(t, http.StatusServiceUnavailable, r.StatusCode)
+		_ = r.all()
+		for _, c := range open {
+			_ = c.Close()
+		}
+		synctest.Wait()
+		r = w.tool("1", "echo", `{}`)
+		require.Equal(t, http.StatusOK, r.StatusCode)
+		_ = r.all()
+	})
+}
+
 // Sockets that say nothing, or half a line, hold nothing up and go with the server.
 func TestHostileSilentPeers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

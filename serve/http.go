@@ -79,6 +79,9 @@ type HTTP struct {
 	server *Server
 	o      HTTPOptions
 	live   atomic.Int64 // requests of the modern era
+	// reading is how many bodies are on their way in, which are bounded like the
+	// requests that they bring.
+	reading atomic.Int64
 
 	mu       sync.Mutex // protects the fields below
 	sessions map[string]*session

@@ -22,7 +22,13 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, caller mcp.Caller) {
 		h.reject(w, e)
 		return
 	}
+	if n := h.reading.Add(1); n > int64(h.server.o.MaxLive) {
+		h.reading.Add(-1)
+		h.busy(w, nil, int(n-1))
+		return
+	}
 	body, e := h.body(w, r)
+	h.reading.Add(-1)
 	if e != nil {
 		h.reject(w, e)
 		return
