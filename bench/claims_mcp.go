@@ -18,6 +18,6 @@ func mcpClaims() []claim.Claim {
 	}, {
 		Area: mcpArea, Name: "Step for its answer", Unit: "ns", Measure: step.median("step", "finished"),
 	}, {
-		Area: mcpArea, Name: "allocations of both", Bound: claim.AtMost, Demand: 3, Measure: step.largest("step", "allocs"),
+		Area: mcpArea, Name: "allocations of both", Bound: claim.AtMost, Demand: 3, Unit: "allocs", Measure: step.largest("step", "allocs"),
 	}}
 }
