@@ -66,7 +66,7 @@ func (s *selection) narrow(p *contest.Plan) error {
 		p.Window = s.window
 	}
 	if s.rounds > 0 {
-		p.Rounds = s.rounds
+		p.Rounds, p.Crowded = s.rounds, 0
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // is about a pixel.
 const (
 	width    = 820
-	labels   = 190 // right edge of the names
+	labels   = 215 // right edge of the names
 	barsFrom = labels + 10
 	barsTo   = 640
 	rowStep  = 26
@@ -49,8 +49,8 @@ type bar struct {
 var names = map[string]string{
 	peer.Blocking: "correlator", peer.Callbacks: "correlator, callbacks", peer.Batches: "",
 	peer.Typed: "", peer.InOrder: "order only, no ids", peer.Windows: "",
-	"lsp-dev-conn": "go.lsp.dev/jsonrpc2", "lsp-dev-conn+buffer": "", "lsp-dev-pipeline": "",
-	"lsp-dev-pipeline+buffer": "go.lsp.dev, pipeline+buffer", "rueidis-connection-timeout": "",
+	"lsp-dev-conn": "go.lsp.dev/jsonrpc2", "lsp-dev-conn+buffer": "go.lsp.dev + write buffer", "lsp-dev-pipeline": "",
+	"lsp-dev-pipeline+buffer": "go.lsp.dev pipeline + buffer", "rueidis-connection-timeout": "",
 	peer.Rueidis: "rueidis", "fasthttp-pipeline": "fasthttp pipeline", "net-rpc-json": "net/rpc, JSON", "net-rpc-gob": "net/rpc, gob",
 	"x-exp": "x/exp/jsonrpc2", "go-ethereum": "go-ethereum/rpc", "creachadair": "creachadair/jrpc2",
 	"sourcegraph": "sourcegraph/jsonrpc2", peer.MCPGo: "mark3labs/mcp-go", peer.GoSDK: "MCP go-sdk", peer.GRPC: "grpc-go", "nats": "nats.go",
@@ -75,7 +75,7 @@ func Headline(r *report.Report) ([]byte, error) {
 		width, height, width, height, text(description(bars)))
 	fmt.Fprintf(&b, "<style>%s\n</style>\n<rect class=\"back\" width=\"%d\" height=\"%d\"/>\n", style, width, height)
 	fmt.Fprintf(&b, `<text class="title" x="20" y="30">Calls a second over one connection</text>`+"\n")
-	fmt.Fprintf(&b, `<text class="quiet" x="20" y="52">1,024 callers wait for 100-byte answers over a unix socket, each call with a timeout; right: CPU of the client per call</text>`+"\n")
+	fmt.Fprintf(&b, `<text class="quiet" x="20" y="52">1,024 calls of 100 bytes in flight over a unix socket, each with a timeout; on the right the client's CPU time per call</text>`+"\n")
 	for i, x := range bars {
 		x.draw(&b, head+rowStep*i, bars[0].rate)
 	}

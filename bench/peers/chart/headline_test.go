@@ -35,8 +35,8 @@ func TestHeadline(t *testing.T) {
 	require.Contains(t, string(svg), "somebody &lt;new&gt;")
 	require.NotContains(t, string(svg), "broken")
 	// The fastest fills the width, the others their share of it.
-	require.Contains(t, string(svg), `<rect class="floor" x="200" y="72" width="440.0"`)
-	require.Contains(t, string(svg), `<rect class="ours" x="200" y="98" width="220.0"`)
+	require.Contains(t, string(svg), `<rect class="floor" x="225" y="72" width="415.0"`)
+	require.Contains(t, string(svg), `<rect class="ours" x="225" y="98" width="207.5"`)
 
 	d := xml.NewDecoder(bytes.NewReader(svg))
 	for err = nil; err == nil; {

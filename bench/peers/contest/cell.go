@@ -41,6 +41,8 @@ type Cell struct {
 	Dropping  bool   `json:"dropping"`
 	Transport string `json:"transport"`
 	Address   string `json:"address"`
+	// Costs is where the server tells its cost, for rows about servers.
+	Costs     string `json:"costs"`
 	Callers   int    `json:"callers"`
 	Bytes     int    `json:"bytes"`
 	// Rate of an open loop.
@@ -190,8 +192,11 @@ func (c *Cell) plan() load.Plan {
 
 // Measure measures the cell in this process.
 func (c *Cell) Measure() (load.Figures, error) {
-	if c.Client == TimerClient {
+	switch {
+	case c.Client == TimerClient:
 		return c.timers()
+	case c.Scenario == report.Servers:
+		return c.servers()
 	}
 	p, err := peer.Get(c.Client)
 	if err != nil {

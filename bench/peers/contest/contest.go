@@ -87,11 +87,7 @@ func (c *Contest) row(row *report.Row) error {
 	if err != nil {
 		return err
 	}
-	rounds := c.plan.Rounds
-	if row.Scenario == report.Stuck {
-		rounds = (rounds + 2) / 3 // a heap is no matter of luck
-	}
-	for round := range rounds {
+	for round := range c.plan.rounds(row) {
 		for i := range turns {
 			// Each round begins with another contender, and every other one goes
 			// backwards: none always follows the same neighbour.
@@ -122,6 +118,9 @@ func (c *Contest) row(row *report.Row) error {
 
 // turns lists who takes part in a row.
 func (c *Contest) turns(row *report.Row) ([]turn, error) {
+	if row.Scenario == report.Servers {
+		return c.serverTurns(row)
+	}
 	var out []turn
 	add := func(name string, class peer.Class, timeouts string, run func() (load.Figures, error)) {
 		out = append(out, turn{&report.Entry{Peer: name, Class: class, Timeouts: timeouts}, run})
@@ -194,7 +193,7 @@ func (c *Contest) cell(p peer.Peer, row *report.Row) (Cell, error) {
 		return cell, nil
 	}
 	a, err := c.server(p.Server, dropping)
-	cell.Address = a.Unix
+	cell.Address, cell.Costs = a.Unix, a.Cost
 	if row.Transport == TCP {
 		cell.Address = a.TCP
 	}

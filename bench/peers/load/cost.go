@@ -15,13 +15,18 @@ type Cost struct {
 	Writes int64         // write calls
 }
 
-// Meter reads what a process has spent so far. Writes may be nil.
+// Meter reads what a process has spent so far. Both fields may be nil.
 type Meter struct {
 	Writes func() int64
+	// Spent reads the cost of another process instead of this one's.
+	Spent func() Cost
 }
 
 // Read reads everything. It stops the world for some microseconds.
 func (m Meter) Read() Cost {
+	if m.Spent != nil {
+		return m.Spent()
+	}
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	c := Cost{CPU: cpuTime(), Allocs: s.Mallocs, Bytes: s.TotalAlloc}

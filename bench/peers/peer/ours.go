@@ -163,8 +163,15 @@ func callbacks(c *conn.Conn, w Work, inFlight int, l *load.Loop) error {
 // inBatches keeps a few batches in flight: the callback of the last answer to one
 // submits it again.
 func inBatches(c *conn.Conn, w Work, inFlight int, l *load.Loop) error {
+	params := w.quoted()
+	return batched(c, conn.Request{Method: w.Name, Params: params, Options: conn.CallOptions{Timeout: w.Timeout, NoWait: true}},
+		func(answer []byte) error { return w.check(answer, params) }, inFlight, l)
+}
+
+// batched is inBatches for any request whose answers check accepts.
+func batched(c *conn.Conn, request conn.Request, check func(answer []byte) error, inFlight int, l *load.Loop) error {
 	var wg sync.WaitGroup
-	ctx, params, o := context.Background(), w.quoted(), conn.CallOptions{Timeout: w.Timeout, NoWait: true}
+	ctx := context.Background()
 	for lane := range min(batches, inFlight) {
 		requests := make([]conn.Request, inFlight/min(batches, inFlight))
 		open := 0 // touched by whoever submits, then by the callbacks, which are one goroutine's
@@ -179,7 +186,7 @@ func inBatches(c *conn.Conn, w Work, inFlight int, l *load.Loop) error {
 		notify := func(out conn.Outcome) {
 			err := out.Err
 			if err == nil {
-				err = w.check(out.Value, params)
+				err = check(out.Value)
 			}
 			if err != nil {
 				l.Failed(lane, err)
@@ -196,7 +203,8 @@ func inBatches(c *conn.Conn, w Work, inFlight int, l *load.Loop) error {
 			submit()
 		}
 		for i := range requests {
-			requests[i] = conn.Request{Method: w.Name, Params: params, Options: o, Notify: notify}
+			requests[i] = request
+			requests[i].Notify = notify
 		}
 		wg.Add(1)
 		submit()

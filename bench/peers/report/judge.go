@@ -39,6 +39,7 @@ func Judge(r *Report) []Verdict {
 	for _, row := range r.Rows {
 		if judge := map[Scenario]func(*Row) []Verdict{
 			Closed: closedDemands, Open: openDemands, Stuck: stuckDemands, Expiry: expiryDemands, Loadgen: loadgenDemands, Codec: codecDemands,
+			Servers: serverDemands,
 		}[row.Scenario]; judge != nil && row.Entry(subject(row)) != nil {
 			out = append(out, judge(row)...)
 		}

@@ -27,6 +27,7 @@ const (
 	Expiry  Scenario = "expiry"  // no call is ever answered
 	Loadgen Scenario = "loadgen" // the load generator against the bare client
 	Codec   Scenario = "codec"   // reading and writing messages, no connection
+	Servers Scenario = "servers" // one load, and the servers are the contenders
 	Table   Scenario = "table"   // registering and settling calls, no connection
 )
 

@@ -39,6 +39,8 @@ var others = map[Scenario][]column{
 	Codec:   {{"ns", Time, precise}, {"allocs", load.Allocs, precise}},
 	Table:   {{"ns", Time, precise}, {"allocs", load.Allocs, precise}, {"bytes", load.Bytes, count}},
 	Loadgen: {{"calls/s", load.Rate, count}, {"CPU/call", load.CPU, span}},
+	Servers: {{"calls/s", load.Rate, count}, {"p50", load.P50, span}, {"p99", load.P99, span}, {"CPU/call", load.CPU, span},
+		{"allocs", load.Allocs, precise}, {"bytes", load.Bytes, count}},
 	Expiry: {{"expired/s", load.Rate, count}, {"late p50", load.P50, span}, {"late p99", load.P99, span}, {"CPU/call", load.CPU, span},
 		{"allocs", load.Allocs, precise}, {"writes", load.WriteCall, fine}},
 }

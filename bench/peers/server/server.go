@@ -28,6 +28,7 @@ const (
 
 var servers = map[string]Serve{
 	Lines: lines, MCP: mcp, RPC1: rpc1, Gob: gobs, RESP: resp, NATS: nats, HTTP: http, GRPC: grpcEcho,
+	OurTools: ourTools, GoSDKTools: goSDKTools, MCPGoTools: mcpGoTools,
 }
 
 // Names lists the servers.
@@ -53,6 +54,8 @@ func Get(name string, dropping bool) (Serve, error) {
 type Addresses struct {
 	Unix string `json:"unix"`
 	TCP  string `json:"tcp"`
+	// Cost is where its process tells what it has spent; see [Cost].
+	Cost string `json:"cost"`
 }
 
 // Listen serves on a unix socket and on a TCP port of this machine until in ends.
@@ -73,10 +76,16 @@ func Listen(serve Serve, in io.Reader, announce func(Addresses) error) error {
 		return err
 	}
 	defer tcp.Close()
+	cost, err := net.Listen("unix", filepath.Join(dir, "c"))
+	if err != nil {
+		return err
+	}
+	defer cost.Close()
+	go tellCost(cost)
 	for _, l := range []net.Listener{unix, tcp} {
 		go accept(l, serve)
 	}
-	if err := announce(Addresses{Unix: unix.Addr().String(), TCP: tcp.Addr().String()}); err != nil {
+	if err := announce(Addresses{Unix: unix.Addr().String(), TCP: tcp.Addr().String(), Cost: cost.Addr().String()}); err != nil {
 		return err
 	}
 	_, err = io.Copy(io.Discard, in)
