@@ -44,6 +44,9 @@ type workshop struct {
 	held    chan string // names of the calls that "hold" has begun and ended
 }
 
+// memo is the workshop's one resource, which touch changes.
+const memo = "memo://1"
+
 type numbered struct {
 	N   int `json:"n"`
 	Of  int `json:"of,omitempty"`
@@ -53,7 +56,10 @@ type numbered struct {
 func newWorkshop(t *testing.T) *workshop {
 	t.Helper()
 	w := &workshop{
-		server:  mcp.NewServer(&mcp.Implementation{Name: "workshop", Version: "1"}, nil),
+		server: mcp.NewServer(&mcp.Implementation{Name: "workshop", Version: "1"}, &mcp.ServerOptions{
+			SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+			UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+		}),
 		session: make(chan *mcp.ServerSession, 1),
 		gathers: map[int][]chan struct{}{},
 		held:    make(chan string, 100),
@@ -86,6 +92,23 @@ func newWorkshop(t *testing.T) *workshop {
 			}
 		}
 		return text("%d steps", in.N), nil, nil
+	})
+	// linger reports once and answers when it is cancelled.
+	mcp.AddTool(w.server, &mcp.Tool{Name: "linger"}, func(ctx context.Context, r *mcp.CallToolRequest, in numbered) (*mcp.CallToolResult, any, error) {
+		err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1})
+		if err != nil {
+			return nil, nil, err
+		}
+		<-ctx.Done()
+		w.held <- "cancelled"
+		return nil, nil, ctx.Err()
+	})
+	// touch changes the memo.
+	mcp.AddTool(w.server, &mcp.Tool{Name: "touch"}, func(ctx context.Context, r *mcp.CallToolRequest, in numbered) (*mcp.CallToolResult, any, error) {
+		return text("touched"), nil, w.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: memo})
+	})
+	w.server.AddResource(&mcp.Resource{URI: memo, Name: "memo"}, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, Text: "buy milk"}}}, nil
 	})
 	// speak hands its session to the test.
 	mcp.AddTool(w.server, &mcp.Tool{Name: "speak"}, func(ctx context.Context, r *mcp.CallToolRequest, in numbered) (*mcp.CallToolResult, any, error) {
@@ -179,7 +202,7 @@ func TestGoSDKServerLists(t *testing.T) {
 	c := newWorkshop(t).connect(t, conn.Options{})
 	got, err := conn.Call[struct{ Tools []struct{ Name string } }](t.Context(), c, "tools/list", nil, conn.CallOptions{})
 	require.NoError(t, err)
-	require.Len(t, got.Tools, 5)
+	require.Len(t, got.Tools, 7)
 	_, err = conn.Call[json.RawMessage](t.Context(), c, "no/such/method", nil, conn.CallOptions{})
 	require.Error(t, err)
 }
