@@ -114,7 +114,9 @@ func zshScript() string {
 			b.WriteString("      '*::'\n      ;;\n")
 		}
 	}
-	b.WriteString("    help) _describe command commands ;;\n  esac\n}\ncompdef _loadgen loadgen\n")
+	b.WriteString("    help) _describe command commands ;;\n  esac\n}\ncompdef _loadgen loadgen\n" +
+		// Loaded by its name on the first completion, it is that completion too.
+		"if [ \"$funcstack[1]\" = _loadgen ]; then _loadgen \"$@\"; fi\n")
 	return b.String()
 }
 

@@ -14,7 +14,7 @@ costs and an accounting that must add up.
   loadgen COMMAND -h        every flag of a command, with examples
 
 the flags of run that matter most
-  -target T      pipe:echo, unix:/path, tcp:host:port, ws://host, 'exec:cmd args'
+  -target T      pipe:echo, unix:/path, tcp:host:port, ws://host, 'exec:command'
   -mcp           greet as an MCP client and call -tool with -args
   -rate 5k/s     open loop: latency counts from the planned time of a request;
                  without it a closed loop asks again when it was answered
@@ -22,7 +22,7 @@ the flags of run that matter most
   -c N           most calls in flight     -d 30s    how long
   -slo GOALS     p99<5ms,error<0.1%: exit 3 if one is missed
   -o run.json    everything, for compare, report and your own tools
-  -html run.html the report as one HTML page      -ui 127.0.0.1:0   the same live
+  -html run.html the report as one HTML page     -ui 127.0.0.1:0   the same live
 
 examples
   loadgen -rate 20k/s -d 10s -slo 'p99<5ms,error<0.1%'
@@ -50,7 +50,7 @@ load
   -stages S        open loop in stages: 10s:1000,30s:1000..8000,10s:0
   -search GOALS    find the highest rate at which goals hold: doubled until it
                    fails, then bisected. -rate is the first, -d that of a probe
-  -c N             callers of a closed loop, most in flight of an open one (1024)
+  -c N             callers of a closed loop, most in flight of an open one; 1024
   -drop            drop what is due while -c are in flight; else it waits and is
                    sent behind its time
   -mode M          batch: callbacks, many calls in one submission (default);
@@ -58,7 +58,7 @@ load
   -d D  -n N       end after a time (5s), or a number of requests
   -warmup D        sent but not measured (500ms; with -n 0)
   -timeout D       of a call (10s); negative: none
-  -end E           at the end wait for the calls in flight (default), or cut them
+  -end E           wait for the calls in flight at the end (default), or cut
   -repeat N        as many runs; files are numbered: run.1.json, run.2.json
 
 request
@@ -81,8 +81,8 @@ output
   -slo GOALS       p99<5ms,p99.9<20ms,service.p50<1ms,error<0.1%,rate>=4900,
                    allocs<1,cpu<2us: exit 3 if one is missed
   -o FILE          everything as JSON; - is standard output
-  -html FILE       the report as one HTML page: charts, heat map, goals, settings
-  -ui ADDRESS      serve that page while it runs, with buttons for pause, the rate
+  -html FILE       the report as one page of HTML: charts, heat map, goals, …
+  -ui ADDRESS      serve that page while it runs, with buttons: pause, the rate
                    and stop: 127.0.0.1:0 takes a free port and prints it
   -prom ADDRESS    metrics for Prometheus while it runs, at /metrics
   -hdr FILE        percentiles as HdrHistogram's plotter reads them
@@ -92,7 +92,7 @@ output
 
 examples
   loadgen -rate 20k/s -d 10s -slo 'p99<5ms,error<0.1%'
-  loadgen -target unix:/tmp/echo.sock -conns 4 -stages 10s:1k,30s:1k..8k -o run.json
+  loadgen -target unix:/tmp/echo.sock -conns 4 -stages 10s:1k,30s:1k..8k
   loadgen -target 'exec:./server --stdio' -mcp -tool search -search 'p99<50ms'
 
 exit  0 fine, 1 the run failed or does not add up, 2 usage, 3 a goal was missed
@@ -126,7 +126,7 @@ the request's number alone. At the end it prints its counters to standard error.
 
 examples
   loadgen serve -listen unix:/tmp/echo.sock
-  loadgen serve -listen tcp:127.0.0.1:7000 -delay lognormal:5ms,0.5 -blackhole 0.1%
+  loadgen serve -listen tcp:127.0.0.1:7000 -delay lognormal:5ms,0.5 -dup 0.1%
   loadgen -target 'exec:loadgen serve -listen stdio -die-after 1000'
 `
 
@@ -148,7 +148,7 @@ patterns, joined by commas. Five or more runs a side are wanted, taken in turn:
   done
 
 It shows the medians of the runs and the interval that holds 95 % of what chance
-makes of them (bootstrap). A change whose interval holds 0 % is within the noise.
+makes of them (bootstrap). A change whose interval holds 0 % is within noise.
 With one run a side, its seconds stand for repetitions.
 
   -max-regress L   how much worse metrics may get: p99=5%,rate=2%,cpu=10%.

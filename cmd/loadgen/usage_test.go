@@ -37,7 +37,7 @@ func TestEachCommandHasHelp(t *testing.T) {
 	}
 	for name, text := range texts {
 		for line := range strings.Lines(text) {
-			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 84, line)
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
 		}
 		_, examples, _ := strings.Cut(text, "\nexamples\n")
 		examples, _, _ = strings.Cut(examples, "\n\n")
