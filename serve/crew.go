@@ -23,8 +23,9 @@ type crew struct {
 	wake      chan struct{} // of the one that lingers
 
 	mu        sync.Mutex // protects the fields below
-	first     *run       // what waits, in order, by run.next
+	first     *run       // what waits, in order, by run.next and run.before
 	last      *run
+	queued    int
 	running   int // goroutines that count
 	gone      int // goroutines that were abandoned and run on
 	coming    bool
@@ -42,10 +43,36 @@ func (c *crew) put(r *run) {
 	if c.last == nil {
 		c.first = r
 	} else {
-		c.last.next = r
+		c.last.next, r.before = r, c.last
 	}
 	c.last = r
+	c.queued++
 	c.callLocked()
+}
+
+// withdraw takes r out, if it waits: what nobody wants any more must not pile up
+// behind handlers that are slow.
+func (c *crew) withdraw(r *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.before != nil || r.next != nil || c.first == r {
+		c.unlinkLocked(r)
+	}
+}
+
+func (c *crew) unlinkLocked(r *run) {
+	if r.before == nil {
+		c.first = r.next
+	} else {
+		r.before.next = r.next
+	}
+	if r.next == nil {
+		c.last = r.before
+	} else {
+		r.next.before = r.before
+	}
+	r.before, r.next = nil, nil
+	c.queued--
 }
 
 // callLocked keeps W1.
@@ -120,10 +147,7 @@ func (c *crew) tryTake(arrived bool) (r *run, stay bool) {
 		c.lingering = c.lingering || stay
 		return nil, stay
 	}
-	c.first, r.next = r.next, nil
-	if c.first == nil {
-		c.last = nil
-	}
+	c.unlinkLocked(r)
 	r.placed = true
 	c.callLocked()
 	return r, false
@@ -175,9 +199,10 @@ func (c *crew) abandon(r *run) {
 	c.callLocked()
 }
 
-// counts is how many goroutines count and how many were abandoned.
-func (c *crew) counts() (running, gone int) {
+// counts is how many goroutines count, how many were abandoned, and how many runs
+// wait for one.
+func (c *crew) counts() (running, gone, queued int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.running, c.gone
+	return c.running, c.gone, c.queued
 }

@@ -189,8 +189,11 @@ func (c *Connection) returned(r *run) bool {
 // is held.
 func (c *Connection) settle(r *run) uint32 {
 	was := r.phase.Swap(over)
-	if was == over {
+	switch was {
+	case over:
 		return over
+	case waiting:
+		c.crew.withdraw(r)
 	}
 	c.due.remove(r)
 	r.sink.Close()

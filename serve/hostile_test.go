@@ -119,6 +119,30 @@ func TestHostileCancelStorm(t *testing.T) {
 	})
 }
 
+// What is cancelled while it waits behind a slow handler leaves nothing behind.
+func TestHostileCancelledInTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, serve.Options{MaxHandlers: 1})
+		defer r.conn.Close()
+		r.send(call(`"slow"`, "stuck", `{}`))
+		<-r.f.entered
+		for i := range 3000 {
+			r.send(call(fmt.Sprint(i), "echo", `{}`))
+			if i%3 == 0 {
+				r.send(call(`"x"`, "echo", `{}`))
+				r.send(cancelled(`"x"`))
+			}
+			r.send(cancelled(fmt.Sprint(i)))
+		}
+		require.Zero(t, r.s.Stats().Queued)
+		x := r.send(call("1", "echo", `{"text":"next"}`))
+		require.Equal(t, 1, r.s.Stats().Queued)
+		close(r.f.release)
+		require.Equal(t, "next", parse(t, r.only(x)).text(t))
+		require.Empty(t, r.f.entered)
+	})
+}
+
 // Changes gather, each once, for a subscriber on a stream that is not read.
 func TestHostileUnreadChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -41,8 +41,8 @@ type run struct {
 	prev, after *run        // in conn.due
 	sibling     *run        // the next of the exchange
 	// Protected by conn.crew.mu.
-	next   *run
-	placed bool
+	next, before *run
+	placed       bool
 }
 
 // The phases of a run.

@@ -49,6 +49,7 @@ type Stats struct {
 	Live        int    // requests now: not answered, or subscribed
 	Handlers    int    // at work now, those within their grace included
 	Abandoned   int    // at work now, beyond their grace
+	Queued      int    // requests now that wait for a handler's place
 	Waiting     int64  // bytes that wait to be written now
 	Admitted    uint64 // requests that were taken
 	Rejected    uint64 // frames that a limit refused
@@ -72,9 +73,10 @@ func (s *Server) Stats() Stats {
 	for _, c := range s.connections() {
 		st.Open++
 		st.Live += c.Live()
-		running, gone := c.crew.counts()
+		running, gone, queued := c.crew.counts()
 		st.Handlers += running
 		st.Abandoned += gone
+		st.Queued += queued
 		st.Waiting += c.out.waiting()
 	}
 	return st

@@ -130,7 +130,6 @@ func (q *sinkQueue) write(x mcp.ExchangeID, e *mcp.Effect, ack func(error)) erro
 	if q.over {
 		return ErrStopped
 	}
-	q.bytes += len(e.Frame)
 	q.put(sinkItem{exchange: x, frame: e.Frame, ack: ack})
 	return nil
 }
@@ -141,7 +140,12 @@ func (q *sinkQueue) close(x mcp.ExchangeID) {
 	q.put(sinkItem{exchange: x})
 }
 
+// itemOverhead is what an item is counted with beside its bytes: the end of an
+// exchange takes room as well.
+const itemOverhead = 64
+
 func (q *sinkQueue) put(i sinkItem) {
+	q.bytes += len(i.frame) + itemOverhead
 	q.items = append(q.items, i)
 	select {
 	case q.wake <- struct{}{}:
@@ -205,6 +209,7 @@ func (q *sinkQueue) run() {
 func (q *sinkQueue) deliver(i sinkItem, failed map[mcp.ExchangeID]error) {
 	if i.frame == nil {
 		q.sink.Close(i.exchange)
+		q.wrote(itemOverhead)
 		return
 	}
 	err := failed[i.exchange]
@@ -214,7 +219,7 @@ func (q *sinkQueue) deliver(i sinkItem, failed map[mcp.ExchangeID]error) {
 	if i.ack != nil {
 		i.ack(err)
 	}
-	q.wrote(len(i.frame))
+	q.wrote(len(i.frame) + itemOverhead)
 	if err != nil && failed[i.exchange] == nil {
 		failed[i.exchange] = err
 		q.conn.closeExchange(i.exchange)
