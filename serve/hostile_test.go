@@ -232,6 +232,34 @@ func TestHostileHalfOpenHTTP(t *testing.T) {
 	})
 }
 
+// An answer that is not read holds its place for WriteTimeout; one that is read
+// slowly is waited for.
+func TestHostileUnreadJSON(t *testing.T) {
+	overHTTP(t, serve.Options{MaxLive: 1, WriteTimeout: 5 * time.Second, MaxFrame: 4 << 20}, serve.HTTPOptions{}, func(w *web, _ *tools) {
+		big := fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 3<<20))
+		unread := w.tool("1", "echo", big)
+		require.Equal(t, http.StatusOK, unread.StatusCode)
+		pass(4 * time.Second)
+		r := w.tool("2", "echo", `{}`)
+		require.Equal(t, http.StatusServiceUnavailable, r.StatusCode)
+		_ = r.all()
+		pass(2 * time.Second)
+		slow := w.tool("3", "echo", big)
+		require.Equal(t, http.StatusOK, slow.StatusCode, "the place is free")
+		n := 0
+		for buf := make([]byte, 200<<10); ; {
+			k, err := io.ReadFull(slow.lines, buf)
+			n += k
+			if err != nil {
+				break
+			}
+			pass(time.Second) // longer than WriteTimeout in all
+		}
+		require.Greater(t, n, 3<<20)
+		unread.drop()
+	})
+}
+
 // Bodies on their way in are bounded like what they bring.
 func TestHostileManyBodies(t *testing.T) {
 	overHTTP(t, serve.Options{MaxLive: 2}, serve.HTTPOptions{ReadTimeout: time.Minute}, func(w *web, _ *tools) {

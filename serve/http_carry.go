@@ -16,7 +16,6 @@ type carrier struct {
 	after   uint64 // number of the event that the client has
 	plain   bool   // the response may still be one JSON object
 	events  *sseWriter
-	w       http.ResponseWriter
 	primed  bool
 }
 
@@ -27,7 +26,7 @@ type carrier struct {
 func (h *HTTP) carry(w http.ResponseWriter, r *http.Request, s *session, t *track, a *attachment, after uint64) {
 	defer s.leave(t, a)
 	c := &carrier{
-		http: h, session: s, track: t, hold: a, after: after, w: w,
+		http: h, session: s, track: t, hold: a, after: after,
 		plain: r.Method == http.MethodPost, events: newSSEWriter(w, h.server.o.WriteTimeout),
 	}
 	if !c.plain && c.prime() != nil {
@@ -99,8 +98,7 @@ func (c *carrier) releasing() bool {
 func (c *carrier) send(e *trackEvent, number uint64) error {
 	if e.final && c.plain && !c.events.began {
 		c.events.began = true // what follows is no event
-		writeJSON(c.w, e.status, e.frame)
-		return nil
+		return writeJSON(c.events.to, e.status, e.frame)
 	}
 	if err := c.prime(); err != nil {
 		return err

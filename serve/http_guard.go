@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/correlator-go/correlator/codec"
@@ -47,13 +48,15 @@ func (h *HTTP) reject(w http.ResponseWriter, e *rejection) {
 	if e.challenge != "" {
 		w.Header().Set("WWW-Authenticate", e.challenge)
 	}
-	writeJSON(w, e.status, codec.AppendError(nil, e.rawID, &codec.Error{Code: int64(e.code), Message: e.text}))
+	_ = writeJSON(newPatience(w, h.server.o.WriteTimeout), e.status, codec.AppendError(nil, e.rawID, &codec.Error{Code: int64(e.code), Message: e.text}))
 }
 
-func writeJSON(w http.ResponseWriter, status int, frame []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(frame) // a client that went needs no answer
+func writeJSON(to *patience, status int, frame []byte) error {
+	h := to.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(frame)))
+	to.WriteHeader(status)
+	return to.write(frame)
 }
 
 // guard keeps out what a browser was lured into sending: a page of another site

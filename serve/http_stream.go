@@ -114,13 +114,13 @@ func (p *postStream) serve(w http.ResponseWriter, r *http.Request, h *HTTP, c *C
 	for {
 		items, over := p.take()
 		for _, i := range items {
-			if err := i.send(w, events); err != nil {
+			if err := i.send(events); err != nil {
 				c.closeExchange(x)
 				return
 			}
 		}
 		if over {
-			p.finish(w, events, len(items) > 0)
+			p.finish(events, len(items) > 0)
 			return
 		}
 		if len(items) > 0 {
@@ -142,11 +142,11 @@ func (p *postStream) serve(w http.ResponseWriter, r *http.Request, h *HTTP, c *C
 }
 
 // send writes an item and tells who waits for that.
-func (i *streamItem) send(w http.ResponseWriter, events *sseWriter) error {
+func (i *streamItem) send(events *sseWriter) error {
 	var err error
 	if i.final && !events.began {
 		events.began = true // what follows is no event
-		writeJSON(w, i.status, i.frame)
+		err = writeJSON(events.to, i.status, i.frame)
 	} else {
 		err = events.event("", i.frame)
 	}
@@ -157,9 +157,9 @@ func (i *streamItem) send(w http.ResponseWriter, events *sseWriter) error {
 }
 
 // finish ends a response that has nothing in it: the server was closed.
-func (p *postStream) finish(w http.ResponseWriter, events *sseWriter, sent bool) {
+func (p *postStream) finish(events *sseWriter, sent bool) {
 	if !events.began && !sent {
-		writeJSON(w, http.StatusServiceUnavailable, codec.AppendError(nil, p.rawID, &codec.Error{Code: codec.CodeInternal, Message: "shutting down"}))
+		_ = writeJSON(events.to, http.StatusServiceUnavailable, codec.AppendError(nil, p.rawID, &codec.Error{Code: codec.CodeInternal, Message: "shutting down"}))
 	}
 }
 

@@ -6,18 +6,43 @@ import (
 	"time"
 )
 
-// sseWriter writes server-sent events to one HTTP response, each flushed, each
-// under a deadline: a client that does not read costs no more than that.
-type sseWriter struct {
-	to      http.ResponseWriter
+// patience writes a response piece by piece, each under a deadline: a client that
+// reads slowly is waited for, one that does not read costs no more than that.
+type patience struct {
+	http.ResponseWriter
 	control *http.ResponseController
 	limit   time.Duration // not positive is none
-	began   bool
-	buf     []byte
+}
+
+func newPatience(w http.ResponseWriter, limit time.Duration) *patience {
+	return &patience{ResponseWriter: w, control: http.NewResponseController(w), limit: limit}
+}
+
+func (p *patience) write(b []byte) error {
+	for {
+		piece := b[:min(len(b), writeBytes)]
+		if p.limit > 0 {
+			// Not every ResponseWriter can; then the server's own limits must do.
+			_ = p.control.SetWriteDeadline(time.Now().Add(p.limit))
+		}
+		if _, err := p.Write(piece); err != nil {
+			return err
+		}
+		if b = b[len(piece):]; len(b) == 0 {
+			return nil
+		}
+	}
+}
+
+// sseWriter writes server-sent events to one HTTP response, each flushed.
+type sseWriter struct {
+	to    *patience
+	began bool
+	buf   []byte
 }
 
 func newSSEWriter(w http.ResponseWriter, limit time.Duration) *sseWriter {
-	return &sseWriter{to: w, control: http.NewResponseController(w), limit: limit}
+	return &sseWriter{to: newPatience(w, limit)}
 }
 
 // begin sends the headers, once.
@@ -74,14 +99,8 @@ func (s *sseWriter) comment() error {
 }
 
 func (s *sseWriter) flush(p []byte) error {
-	if s.limit > 0 {
-		// Not every ResponseWriter can; then the server's own limits must do.
-		_ = s.control.SetWriteDeadline(time.Now().Add(s.limit))
+	if err := s.to.write(p); err != nil {
+		return err
 	}
-	if len(p) > 0 {
-		if _, err := s.to.Write(p); err != nil {
-			return err
-		}
-	}
-	return s.control.Flush()
+	return s.to.control.Flush()
 }
