@@ -160,25 +160,39 @@ func TestW14VeryFarDeadline(t *testing.T) {
 	require.Equal(t, far, tm.fired[0])
 }
 
+// The earliest deadline may lie in a coarse level and a later one in a fine level,
+// the other way round, or both in one bucket, wherever the cursor stands.
 func TestW16NextIsNeverLate(t *testing.T) {
-	tm := newTimer(0, 2)
-	tm.after(0, 300) // coarse
-	tm.advance(60)
-	tm.after(1, 310-60)
-	next, ok := tm.wheel.Next()
-	require.True(t, ok)
-	require.False(t, next.After(300))
-	tm.walk(400)
-	require.Equal(t, []int64{300, 310}, tm.fired)
-
-	tm = newTimer(250, 2)
-	tm.after(0, 60) // its bucket is coarse, its deadline near
-	tm.advance(270)
-	tm.after(1, 35) // fine, and nearer
-	next, _ = tm.wheel.Next()
-	require.False(t, next.After(305))
-	tm.walk(320)
-	require.Equal(t, []int64{310, 305}, tm.fired)
+	for _, c := range []struct {
+		first, then, second int64 // first is scheduled at 0, second when it is then
+	}{
+		{300, 250, 310}, // coarse, and a later one in the fine level
+		{400, 250, 305}, // coarse, and a nearer one in the fine level
+		{300, 60, 310},  // both coarse
+		{300, 299, 300}, // at one moment, in two levels
+		{256, 200, 257}, // at the edge of a coarse bucket
+		{255, 200, 256},
+		{5000, 4990, 5010}, // two levels up
+		{4096, 4090, 4100},
+	} {
+		for _, start := range []int64{0, 1<<32 - 5, 1<<32 - 300} {
+			tm := newTimer(start, 2)
+			tm.after(0, c.first)
+			for tm.now < start+c.then { // tick by tick, as one would who never asks Next
+				tm.advance(tm.now + 1)
+			}
+			tm.after(1, c.second-c.then)
+			earliest := min(c.first, c.second)
+			for tm.now < start+earliest { // the driver sleeps until Next, and may not oversleep
+				next, ok := tm.wheel.Next()
+				require.True(t, ok)
+				require.False(t, next.After(wheel.Tick(start+earliest)), "%+v from %d", c, start)
+				tm.advance(tm.now + int64(next-wheel.Tick(tm.now)))
+			}
+			tm.walk(start + 6000)
+			require.Equal(t, []int64{start + c.first, start + c.second}, tm.fired, "%+v from %d", c, start)
+		}
+	}
 }
 
 func TestW17GapAndStepsBack(t *testing.T) {
