@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,4 +48,41 @@ func TestListen(t *testing.T) {
 		_, err = other.Next(t.Context())
 		require.Error(t, err)
 	})
+}
+
+// A modern server must name the subscription of a change. One that does not means
+// all subscriptions that asked for such changes, and no others.
+func TestListenUnnamedChange(t *testing.T) {
+	s := modern(func(m message) []string {
+		if m.Method == mcp.MethodListen {
+			var p struct {
+				Notifications json.RawMessage `json:"notifications"`
+			}
+			_ = json.Unmarshal(m.Params, &p)
+			return []string{`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":` + string(p.Notifications) +
+				`,"_meta":{"io.modelcontextprotocol/subscriptionId":ID}}}`}
+		}
+		return []string{
+			`{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}`,
+			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
+			`{"jsonrpc":"2.0","id":ID,"result":{"resultType":"complete","content":[]}}`,
+		}
+	})
+	c, err := client.Connect(t.Context(), scriptedStream(t, s), client.Options{Eras: &client.Eras{}})
+	require.NoError(t, err)
+	defer c.Close()
+	tools, err := c.Listen(t.Context(), mcp.ListenFilter{ToolsListChanged: true}, client.CallOptions{})
+	require.NoError(t, err)
+	watch, err := c.Listen(t.Context(), mcp.ListenFilter{ResourceSubscriptions: []string{"note://one"}}, client.CallOptions{})
+	require.NoError(t, err)
+	_, err = c.CallTool(t.Context(), "change", nil, client.CallOptions{})
+	require.NoError(t, err)
+	n, err := tools.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, mcp.Notification{Kind: mcp.ToolsChanged}, n)
+	for _, sub := range []*client.Subscription{tools, watch} {
+		require.NoError(t, sub.Close())
+		_, err = sub.Next(t.Context())
+		require.ErrorIs(t, err, client.ErrSubscriptionEnded, "it was told of what it had not asked for")
+	}
 }

@@ -62,15 +62,16 @@ func (l *subscriptions) unnamed() {
 	}
 }
 
-// offerAll takes a change that belongs to the whole session, as the older era has
-// them.
+// offerAll takes a change that names no subscription. The older era has no others.
+// A modern server must name one; of one that does not (mcp-go, over stdio) it is
+// for all that asked for such a change, since nobody else may be told.
 func (l *subscriptions) offerAll(method string, params []byte) {
 	n, ok := readChange(method, params)
 	if !ok {
 		return
 	}
 	for _, s := range l.all() {
-		if s.end != nil && wants(s.Granted(), n) {
+		if wants(s.Granted(), n) {
 			s.offer(n)
 		}
 	}
