@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 
 	gosdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/correlator-go/correlator/client"
+	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/mcp"
 )
 
@@ -36,11 +38,17 @@ func TestClientOnGoSDKServer(t *testing.T) {
 		{"older", client.EraLegacy, "2025-11-25"},
 	} {
 		t.Run(try.name+" stream", func(t *testing.T) {
-			w := newWorkshop(t)
+			w := newWorkshop()
 			exercise(t, client.Stream(w.serve(t)), client.Options{Era: try.era}, try.want, w.abilities())
 		})
+		t.Run(try.name+" stdio", func(t *testing.T) {
+			a := newWorkshop().abilities()
+			a.heard = nil // it stays in the child
+			child := conn.Command{Path: os.Args[0], Env: append(os.Environ(), serveEnv+"=1")}
+			exercise(t, client.Command(child), client.Options{Era: try.era}, try.want, a)
+		})
 		t.Run(try.name+" HTTP", func(t *testing.T) {
-			w := newWorkshop(t)
+			w := newWorkshop()
 			// Its handler serves the modern era only without sessions.
 			o := &gosdk.StreamableHTTPOptions{Stateless: try.want == "2026-07-28", PropagateRequestCancellation: true}
 			web := httptest.NewServer(gosdk.NewStreamableHTTPHandler(func(*http.Request) *gosdk.Server { return w.server }, o))
@@ -50,7 +58,7 @@ func TestClientOnGoSDKServer(t *testing.T) {
 	}
 	t.Run("auto HTTP with sessions", func(t *testing.T) {
 		// It has discover, names older revisions alone, and refuses modern calls.
-		w := newWorkshop(t)
+		w := newWorkshop()
 		web := httptest.NewServer(gosdk.NewStreamableHTTPHandler(func(*http.Request) *gosdk.Server { return w.server }, nil))
 		t.Cleanup(web.Close)
 		exercise(t, client.HTTP{Endpoint: web.URL}, client.Options{}, "2025-11-25", w.abilities())

@@ -13,7 +13,7 @@ import (
 // The server hears of a call that its caller gave up. It answers all the same,
 // as go-sdk does; that is late, is counted and harms nobody.
 func TestGoSDKServerHearsCancel(t *testing.T) {
-	w := newWorkshop(t)
+	w := newWorkshop()
 	c := w.connect(t, conn.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
@@ -28,7 +28,7 @@ func TestGoSDKServerHearsCancel(t *testing.T) {
 }
 
 func TestGoSDKServerHearsTimeout(t *testing.T) {
-	w := newWorkshop(t)
+	w := newWorkshop()
 	c := w.connect(t, conn.Options{})
 	_, err := tool(t, c, "hold", numbered{}, conn.CallOptions{Timeout: 50 * time.Millisecond})
 	require.ErrorIs(t, err, conn.ErrTimeout)

@@ -26,7 +26,7 @@ func modern(params map[string]any) map[string]any {
 
 // Without any handshake: discover, list, a thousand calls, progress.
 func TestGoSDKServerModern(t *testing.T) {
-	c, err := conn.New(newWorkshop(t).serve(t), conn.Options{})
+	c, err := conn.New(newWorkshop().serve(t), conn.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 
@@ -66,7 +66,7 @@ func TestGoSDKServerModern(t *testing.T) {
 // A subscription gets its acknowledgement and its events, and ends when it is
 // cancelled.
 func TestGoSDKServerSubscription(t *testing.T) {
-	w := newWorkshop(t)
+	w := newWorkshop()
 	c, err := conn.New(w.serve(t), conn.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
@@ -88,7 +88,7 @@ func TestGoSDKServerSubscription(t *testing.T) {
 	require.ErrorIs(t, <-ended, conn.ErrCancelled)
 	got, err := conn.Call[struct{ Tools []struct{ Name string } }](t.Context(), c, "tools/list", modern(map[string]any{}), conn.CallOptions{})
 	require.NoError(t, err)
-	require.Len(t, got.Tools, 6)
+	require.Len(t, got.Tools, 8)
 }
 
 // A client that would rather speak the modern era learns from our refusal of

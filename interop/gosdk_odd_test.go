@@ -84,7 +84,7 @@ func TestGoSDKServerWithOddFramesBetween(t *testing.T) {
 		"two on one line":          {`{"jsonrpc":"2.0","method":"a"}{"jsonrpc":"2.0","method":"b"}`, conn.StrayUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorkshop(t)
+			w := newWorkshop()
 			link := spike(t, w.serve(t))
 			var strays, others atomic.Int32
 			c, err := conn.New(link, conn.Options{OnStray: func(s conn.Stray) {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestGoSDKServerReportsProgress(t *testing.T) {
-	c := newWorkshop(t).connect(t, conn.Options{})
+	c := newWorkshop().connect(t, conn.Options{})
 	var reports []conn.ProgressReport
 	got, err := tool(t, c, "steps", numbered{N: 20}, conn.CallOptions{Progress: func(p conn.Progress) {
 		report, err := p.Report()
@@ -35,7 +35,7 @@ func TestGoSDKServerReportsProgress(t *testing.T) {
 // Falling progress and progress under a token that nobody gave out, from a real
 // server: neither harms the call nor the link.
 func TestGoSDKServerOddProgress(t *testing.T) {
-	w := newWorkshop(t)
+	w := newWorkshop()
 	c := w.connect(t, conn.Options{})
 	_, err := tool(t, c, "speak", numbered{}, conn.CallOptions{})
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestGoSDKServerOddProgress(t *testing.T) {
 // The server asks its client: ping is answered by the connection, the rest by
 // the handler, all while a call of ours is pending.
 func TestGoSDKServerAsks(t *testing.T) {
-	w := newWorkshop(t)
+	w := newWorkshop()
 	c := w.connect(t, conn.Options{Handler: conn.HandlerFunc(func(_ context.Context, r *conn.Inbound) {
 		if r.Method() == "roots/list" {
 			_ = r.Reply([]byte(`{"roots":[{"uri":"file:///a"}]}`))

@@ -53,8 +53,7 @@ type numbered struct {
 	Cut int `json:"cut,omitempty"`
 }
 
-func newWorkshop(t *testing.T) *workshop {
-	t.Helper()
+func newWorkshop() *workshop {
 	w := &workshop{
 		server: mcp.NewServer(&mcp.Implementation{Name: "workshop", Version: "1"}, &mcp.ServerOptions{
 			SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
@@ -199,7 +198,7 @@ func tool(t *testing.T, c *conn.Conn, name string, args any, o conn.CallOptions)
 }
 
 func TestGoSDKServerLists(t *testing.T) {
-	c := newWorkshop(t).connect(t, conn.Options{})
+	c := newWorkshop().connect(t, conn.Options{})
 	got, err := conn.Call[struct{ Tools []struct{ Name string } }](t.Context(), c, "tools/list", nil, conn.CallOptions{})
 	require.NoError(t, err)
 	require.Len(t, got.Tools, 7)
@@ -209,7 +208,7 @@ func TestGoSDKServerLists(t *testing.T) {
 
 // A thousand calls in one go, answered in random order.
 func TestGoSDKServerThousandPipelined(t *testing.T) {
-	c := newWorkshop(t).connect(t, conn.Options{})
+	c := newWorkshop().connect(t, conn.Options{})
 	const n = 1000
 	type answer struct {
 		i int
@@ -251,7 +250,7 @@ func TestGoSDKServerThousandPipelined(t *testing.T) {
 }
 
 func TestGoSDKServerThousandCallers(t *testing.T) {
-	c := newWorkshop(t).connect(t, conn.Options{})
+	c := newWorkshop().connect(t, conn.Options{})
 	var wg sync.WaitGroup
 	for i := range 1000 {
 		wg.Go(func() {

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,7 +22,18 @@ var ours struct {
 	err  error
 }
 
+// serveEnv makes the test program a server of go-sdk on its standard input and
+// output.
+const serveEnv = "INTEROP_SERVE"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(serveEnv) != "" {
+		if err := newWorkshop().server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := m.Run()
 	if ours.dir != "" {
 		_ = os.RemoveAll(ours.dir)
