@@ -19,7 +19,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if builtIn != "" {
+		_ = os.RemoveAll(builtIn) // only a temporary directory is left if not
+	}
+	os.Exit(code)
 }
 
 // child is a target that runs loadgen with args as a child process.

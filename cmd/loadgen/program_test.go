@@ -17,12 +17,16 @@ import (
 	"github.com/correlator-go/correlator/internal/load/report"
 )
 
+// builtIn is where built has put the program; TestMain removes it.
+var builtIn string
+
 // built is loadgen as go build makes it, once for all tests that need it.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "loadgen")
 	if err != nil {
 		return "", err
 	}
+	builtIn = dir
 	program := filepath.Join(dir, "loadgen.exe") // the name that every system can run
 	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
 	if err != nil {
