@@ -104,15 +104,18 @@ func SpliceInPlace(m *Message, s Span, text []byte) bool {
 
 // shift corrects every offset from end on, where the frame became longer by the
 // given bytes (or shorter). An absent span stays absent. No branch depends on
-// where the members stand, since peers write them in any order.
+// where the members stand, since peers write them in any order; what a kind of
+// message never has is left out.
 func (e *Envelope) shift(end uint32, by int) {
 	ends, more := uint64(end)|uint64(end)<<32, uint64(by)
 	e.RawID.shift(ends, more)
-	e.Result.shift(ends, more)
-	e.Error.shift(ends, more)
 	e.Subscription.shift(ends, more)
-	if e.Kind.IsResponse() && !e.Params.Present() {
-		return // the others lie in params, or are the method
+	if e.Kind.IsResponse() || e.Kind == KindInvalid {
+		e.Result.shift(ends, more)
+		e.Error.shift(ends, more)
+		if e.Kind != KindInvalid {
+			return
+		}
 	}
 	e.Method.shift(ends, more)
 	e.Params.shift(ends, more)
