@@ -42,9 +42,9 @@ type Cell struct {
 	Transport string `json:"transport"`
 	Address   string `json:"address"`
 	// Costs is where the server tells its cost, for rows about servers.
-	Costs     string `json:"costs"`
-	Callers   int    `json:"callers"`
-	Bytes     int    `json:"bytes"`
+	Costs   string `json:"costs"`
+	Callers int    `json:"callers"`
+	Bytes   int    `json:"bytes"`
 	// Rate of an open loop.
 	Rate float64 `json:"rate"`
 	// Profile is what the files of a CPU and an allocation profile begin with.

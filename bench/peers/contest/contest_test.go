@@ -44,6 +44,7 @@ func TestContest(t *testing.T) {
 		Rows: []report.Row{
 			row(report.Closed, contest.Unix, 1024, contest.Small), row(report.Closed, contest.TCP, 4, contest.Large), row(report.Closed, contest.Pipe, 4, contest.Small),
 			row(report.Open, contest.Unix, 0, contest.Small), row(report.Stuck, contest.Unix, 4, contest.Small), row(report.Expiry, contest.Unix, 4, contest.Small),
+			row(report.Servers, contest.Unix, 4, contest.Small),
 			{Scenario: report.Codec, Shape: wire.Header}, {Scenario: report.Table, Shape: table.Sizes()[0].String()},
 		},
 	}

@@ -112,6 +112,14 @@ func TestScenarioDemands(t *testing.T) {
 
 	generator := &report.Row{Scenario: report.Loadgen, Entries: []*report.Entry{entry(peer.Batches, peer.Ours, load.CPU, 100), entry(report.LoadgenClient, peer.Other, load.CPU, 130)}}
 	require.Equal(t, report.Short, results(generator)["loadgen adds ≤ 25 % to a call's CPU"])
+	ours := entry(peer.Blocking, peer.Ours, load.Rate, 100)
+	ours.Rounds[0][load.CPU] = 4
+	theirs := entry(peer.GoSDK, peer.JSON, load.Rate, 5)
+	theirs.Rounds[0][load.CPU] = 40
+	got = results(&report.Row{Scenario: report.Servers, Entries: []*report.Entry{ours, theirs}})
+	require.Equal(t, report.Met, got["calls/s ≥ 15× go-sdk"])
+	require.Equal(t, report.Short, got["CPU/call ≤ 1/15 of go-sdk"])
+	require.Equal(t, report.Unknown, got["calls/s ≥ 5× mcp-go"])
 	codec := &report.Row{Scenario: report.Codec, Shape: wire.Encode, Entries: []*report.Entry{entry(wire.Ours, peer.Ours, report.Time, 10), entry(wire.Segmentio, peer.Other, report.Time, 14)}}
 	require.Equal(t, report.Met, results(codec)["≥ 1.4× as fast as segmentio"])
 }

@@ -142,6 +142,9 @@ func TestListen(t *testing.T) {
 		ended <- server.Listen(serve, in, func(a server.Addresses) error { where <- a; return nil })
 	}()
 	a := <-where
+	before, err := server.Cost(a.Cost)
+	require.NoError(t, err)
+	require.Positive(t, before.Allocs)
 	for network, address := range map[string]string{"unix": a.Unix, "tcp": a.TCP} {
 		c, err := net.Dial(network, address)
 		require.NoError(t, err)
@@ -152,6 +155,12 @@ func TestListen(t *testing.T) {
 		require.Equal(t, exchanges[0].out, text)
 		require.NoError(t, c.Close())
 	}
+	after, err := server.Cost(a.Cost)
+	require.NoError(t, err)
+	require.Greater(t, after.Allocs, before.Allocs)
+	require.GreaterOrEqual(t, after.CPU, before.CPU)
+	_, err = server.Cost(a.Unix + " is not there")
+	require.Error(t, err)
 	require.NoError(t, end.Close())
 	require.NoError(t, <-ended)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	mcpgoserver "github.com/mark3labs/mcp-go/server"
@@ -55,15 +56,17 @@ func goSDKTools(c io.ReadWriteCloser) error {
 	return s.Run(context.Background(), &gosdk.IOTransport{Reader: c, Writer: c})
 }
 
-// mcpGoTools keeps to the defaults of a stdio server: more workers and a longer
-// queue made it slower.
+// mcpGoTools keeps to the defaults of a stdio server, since neither more workers nor
+// a longer queue made it faster, and drops what it would log of its full queue.
 func mcpGoTools(c io.ReadWriteCloser) error {
 	defer c.Close()
 	s := mcpgoserver.NewMCPServer("echo", "1")
 	s.AddTool(mcpgo.NewTool(Tool, mcpgo.WithString("message")), func(_ context.Context, r mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
 		return mcpgo.NewToolResultText(r.GetString("message", "")), nil
 	})
-	return mcpgoserver.NewStdioServer(s).Listen(context.Background(), c, c)
+	stdio := mcpgoserver.NewStdioServer(s)
+	stdio.SetErrorLogger(log.New(io.Discard, "", 0))
+	return stdio.Listen(context.Background(), c, c)
 }
 
 // unquoted is the text of [message].
