@@ -309,6 +309,7 @@ func TestHostileSilentPeers(t *testing.T) {
 		line, err := bufio.NewReader(c).ReadString('\n')
 		require.NoError(t, err)
 		require.Equal(t, "served", parse(t, line).text(t))
+		synctest.Wait()
 		require.Equal(t, 101, s.Stats().Open)
 		stop()
 		require.ErrorIs(t, <-ended, context.Canceled)
