@@ -8,7 +8,8 @@ import (
 func Claims() []claim.Claim {
 	var all []claim.Claim
 	for _, area := range [][]claim.Claim{
-		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), codecClaims(), connClaims(), slowClaims(), loadClaims(), mcpClaims(),
+		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), codecClaims(), connClaims(), slowClaims(), loadClaims(), mcpClaims(), serveClaims(),
+		coresClaims(), featureClaims(),
 	} {
 		all = append(all, area...)
 	}
@@ -18,27 +19,34 @@ func Claims() []claim.Claim {
 // Roles are what the check program's children do.
 func Roles() map[string]claim.Role {
 	return map[string]claim.Role{
-		"table":    tableRole,
-		"memory":   memoryRole,
-		"growth":   growthRole,
-		"idle":     idleRole,
-		"flat":     flatRole,
-		"failall":  failAllRole,
-		"timers":   timersRole,
-		"deadline": deadlineRole,
-		"storm":    stormRole,
-		"lateness": latenessRole,
-		"wake":     wakeRole,
-		"decode":   decodeRole,
-		"encode":   encodeRole,
-		"splice":   spliceRole,
-		"framing":  framingRole,
-		"pool":     poolRole,
-		"stop":     stopRole,
-		"echo":     echoRole,
-		"slow":     slowRole,
-		"conn":     connRole,
-		"load":     loadRole,
-		"step":     stepRole,
+		"table":      tableRole,
+		"memory":     memoryRole,
+		"growth":     growthRole,
+		"idle":       idleRole,
+		"flat":       flatRole,
+		"failall":    failAllRole,
+		"timers":     timersRole,
+		"deadline":   deadlineRole,
+		"storm":      stormRole,
+		"lateness":   latenessRole,
+		"wake":       wakeRole,
+		"decode":     decodeRole,
+		"encode":     encodeRole,
+		"splice":     spliceRole,
+		"framing":    framingRole,
+		"pool":       poolRole,
+		"stop":       stopRole,
+		"echo":       echoRole,
+		"slow":       slowRole,
+		"conn":       connRole,
+		"load":       loadRole,
+		"step":       stepRole,
+		"report":     reportRole,
+		"tools":      toolsRole,
+		"hostile":    hostileRole,
+		"neighbours": neighboursRole,
+		"cores":      coresRole,
+		"calls":      callsRole,
+		"feature":    featureRole,
 	}
 }

@@ -63,7 +63,7 @@ var allowed = []struct {
 	{"bench/claim", nil},
 	{"bench/rival", []string{"wheel"}},
 	{"bench", []string{
-		"bench/claim", "bench/rival", "codec", "conn", "engine", "internal/chunk", "internal/echo", "internal/frameset", "internal/load/drive", "internal/load/plan", "mcp",
+		"bench/claim", "bench/rival", "codec", "conn", "engine", "internal/chunk", "internal/echo", "internal/frameset", "internal/load/drive", "internal/load/plan", "mcp", "progress", "serve",
 	}},
 	{"bench/check", []string{"bench", "bench/claim"}},
 	{".", nil},
