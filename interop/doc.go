@@ -1,11 +1,29 @@
 // Package interop holds correlator's tests against real peers, as a module of
 // its own so that the peers' requirements stay out of the library's.
 //
-//   - go-sdk: our connection is the raw peer of its server, and a minimal MCP
-//     server to its client.
-//   - server-everything, over the standard input and output of a child process.
-//     It needs Node and what "make peers" installs; without that its tests are
-//     skipped, or fail if CORRELATOR_REQUIRE_PEERS is 1.
+// Their clients on our server (examples/everything), and our client on their
+// servers, each over standard input and output or a stream, and over HTTP, in both
+// eras where the peer has both: lists, calls, progress, 200 calls at once, a call
+// given up, subscriptions.
+//
+//	their client                            our server
+//	go-sdk                                  stdio, HTTP; modern, older
+//	TypeScript SDK 2 (auto, modern, legacy) stdio, HTTP; modern, older
+//	TypeScript SDK 1                        stdio, HTTP; older
+//	MCP inspector, with its load test       stdio, HTTP; modern, older
+//
+//	their server                            our client
+//	go-sdk                                  stream, stdio, HTTP; modern, older
+//	mcp-go                                  stream, HTTP; modern, older
+//	TypeScript SDK 2                        stdio, HTTP; modern, older
+//	server-everything                       stdio; older
+//
+// Beside these, connections alone (package conn) with go-sdk and server-everything:
+// a thousand calls at once, odd frames, cancelling.
+//
+// What is written in TypeScript needs Node and what "make peers" installs; without
+// that its tests are skipped, or fail if CORRELATOR_REQUIRE_PEERS is 1. The programs
+// that drive it are in peers.
 //
 // "make interop" runs them.
 package interop

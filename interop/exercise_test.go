@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,6 +41,8 @@ type abilities struct {
 	watch   mcp.ListenFilter
 	change  toolCall
 	changed mcp.Notification
+	// settle: change is called once more before the next change.
+	settle bool
 }
 
 func (c toolCall) of(ctx context.Context, t *client.Client, o client.CallOptions) (string, error) {
@@ -121,12 +124,18 @@ func subscribe(t *testing.T, c *client.Client, a abilities) {
 	s, err := c.Listen(t.Context(), a.watch, client.CallOptions{})
 	require.NoError(t, err)
 	require.Equal(t, a.watch, s.Granted())
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	for range 3 {
 		_, err = a.change.of(t.Context(), c, client.CallOptions{})
 		require.NoError(t, err)
-		n, err := s.Next(t.Context())
-		require.NoError(t, err)
+		n, err := s.Next(soon)
+		require.NoError(t, err, "the change was not told")
 		require.Equal(t, a.changed, n)
+		if a.settle {
+			_, err = a.change.of(t.Context(), c, client.CallOptions{})
+			require.NoError(t, err)
+		}
 	}
 	require.NoError(t, s.Close())
 	_, err = s.Next(t.Context())

@@ -56,12 +56,13 @@ func TestTypeScriptClientsOnOurServer(t *testing.T) {
 			var got used
 			require.NoError(t, json.Unmarshal(script(t, node(t), "peers/use.mjs", folder, try.sdk, try.era, target), &got))
 			require.Contains(t, got.Tools, "echo")
-			got.Tools = nil
+			require.NotEmpty(t, got.Progress)
+			require.Equal(t, []float64{1, 2, 3, 4}[:len(got.Progress)], got.Progress)
+			got.Tools, got.Progress = nil, nil
 			require.Equal(t, used{
 				Server: "correlator-everything", Revision: try.revision,
 				Text: "This is the content of the static text resource.", Prompt: 1, Sum: 3,
-				Parallel: 200, Progress: []float64{1, 2, 3, 4},
-				Aborted: "rejected", Afterwards: "still there",
+				Parallel: 200, Aborted: "rejected", Afterwards: "still there",
 				Updated: "test://watched-resource", Changed: true, Closed: try.closed, Errors: []string{},
 			}, got)
 		}
