@@ -12,7 +12,7 @@ import (
 func (c *Connection) Close() {
 	c.mu.Lock()
 	if c.closed {
-		c.mu.Unlock()
+		c.unlock()
 		return
 	}
 	c.closed, c.closing = true, true
@@ -52,7 +52,7 @@ const stopSlack = 5 * time.Second
 // stillness gives a channel that is closed when no cancelled handler works.
 func (c *Connection) stillness() <-chan struct{} {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.unlock()
 	if c.limbo == 0 {
 		done := make(chan struct{})
 		close(done)
@@ -79,14 +79,14 @@ func (c *Connection) Drain(ctx context.Context) error {
 func (c *Connection) settled(ctx context.Context) error {
 	c.mu.Lock()
 	if c.busyLocked() == 0 || c.closed {
-		c.mu.Unlock()
+		c.unlock()
 		return nil
 	}
 	if c.idle == nil {
 		c.idle = make(chan struct{})
 	}
 	idle := c.idle
-	c.mu.Unlock()
+	c.unlock()
 	select {
 	case <-idle:
 		return nil

@@ -21,6 +21,8 @@ import (
 //
 // C1: effects are carried out in the order in which they were given.
 // C2: user code runs under no lock of ours.
+// C3: the lock is let go of by unlock alone, or what a handler brought meanwhile
+// may be left lying.
 type Connection struct {
 	server *Server
 	o      *Options
@@ -31,7 +33,7 @@ type Connection struct {
 	asks   asks
 	fire   func() // c.expire, made once
 
-	mu        sync.Mutex // protects the fields below
+	mu        sync.Mutex // protects the fields below; C3
 	now       time.Time  // of the frame that is stepped; zero otherwise
 	state     *mcp.State
 	effects   []mcp.Effect // scratch
@@ -276,7 +278,8 @@ func (c *Connection) observed() bool { return c.o.Observer != nil }
 func (c *Connection) event(e Event) { c.told = append(c.told, e) }
 
 // tell shows the events to the observer, in order, whoever made them: one
-// goroutine does it, and takes those along that come meanwhile.
+// goroutine does it, and takes those along that come meanwhile. It is a part of
+// unlock, which gathers after it.
 func (c *Connection) tell() {
 	for c.telling.CompareAndSwap(false, true) {
 		c.mu.Lock()

@@ -246,7 +246,7 @@ func refusalText(err error) string {
 func (d *duplex) refuse(id codec.ID, code int, text string) {
 	d.Connection.mu.Lock()
 	_, flies := d.inFlight[id]
-	d.Connection.mu.Unlock()
+	d.Connection.unlock()
 	if flies {
 		return
 	}

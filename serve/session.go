@@ -237,7 +237,7 @@ func (s *session) leave(t *track, a *attachment) {
 // revision is what initialize agreed on, "" before.
 func (c *Connection) revision() mcp.Revision {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.unlock()
 	return c.state.Session()
 }
 

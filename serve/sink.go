@@ -94,7 +94,7 @@ func (c *Connection) CloseExchange(x mcp.ExchangeID) { c.closeExchange(x) }
 
 func (c *Connection) isClosed() bool {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.unlock()
 	return c.closed
 }
 
