@@ -12,7 +12,7 @@ var contenders = []string{
 	"github.com/creachadair/jrpc2", "golang.org/x/exp/jsonrpc2", "github.com/ethereum/go-ethereum", "go.lsp.dev/jsonrpc2",
 	"google.golang.org/grpc", "github.com/nats-io/nats.go", "github.com/redis/rueidis", "github.com/valyala/fasthttp",
 	"github.com/buger/jsonparser", "github.com/go-json-experiment/json", "github.com/segmentio/encoding",
-	"github.com/puzpuzpuz/xsync/v3",
+	"github.com/puzpuzpuz/xsync/v3", "github.com/puzpuzpuz/xsync/v4",
 }
 
 // versions reads the contenders' versions off the running program.
