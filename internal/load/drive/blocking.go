@@ -117,7 +117,7 @@ func (c *callers) loop(link int, shard *tally.Shard) {
 		if c.over(c.stop, own) {
 			return
 		}
-		d := due{at: at, warm: own < c.Warmup}
+		d := due{at: at, warm: !c.measuring(own)}
 		if n := c.take(d.warm); c.Requests > 0 && n > c.Requests {
 			c.untake(d.warm)
 			return

@@ -45,7 +45,7 @@ func (c *callers) handOut(queue chan<- due) {
 		if c.counted() || !c.pauseUntil(func() time.Duration { return min(at, c.length) }) || at >= c.length {
 			return
 		}
-		d := due{at: c.clock.due(at), warm: at < c.Warmup}
+		d := due{at: c.clock.due(at), warm: !c.measuring(at)}
 		c.take(d.warm)
 		got, waited := c.takeRoom(&late)
 		if waited {

@@ -17,6 +17,7 @@ import (
 	"github.com/correlator-go/correlator/internal/echo"
 	"github.com/correlator-go/correlator/internal/load/drive"
 	"github.com/correlator-go/correlator/internal/load/plan"
+	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
 const ms = time.Millisecond
@@ -324,6 +325,36 @@ func TestWarmUpIsCountedApart(t *testing.T) {
 			require.Equal(t, r.Sent, sent)
 			require.Equal(t, r.Sent, ends)
 		})
+	}
+}
+
+// Whoever ends the intervals may not get to run while the warm-up ends, nor until
+// the run has: what was measured is measured all the same.
+func TestMeasuredPartBeginsInTime(t *testing.T) {
+	for _, mode := range modes {
+		for name, c := range map[string]drive.Config{
+			"open":   {Schedule: steady(1000, 400*ms)},
+			"closed": {Duration: 300 * ms},
+		} {
+			virtual(t, name+"/"+mode.String(), func(t *testing.T) {
+				c.Mode, c.InFlight, c.Warmup, c.Interval = mode, 10, 100*ms, 40*ms
+				c.OnRow = func(row tally.Row) {
+					if row.Start == 0 {
+						time.Sleep(time.Minute)
+					}
+				}
+				r := against(t, t.Context(), c, echo.Shape{Delay: constant(5 * ms)})
+				requireAddsUp(t, r)
+				require.InDelta(t, 0.3, r.Sending.Seconds(), 0.006)
+				require.Equal(t, r.Total.Measured.OK, r.MeasuredSent)
+				require.InEpsilon(t, float64(r.MeasuredSent)/0.3, r.Rate, 0.05)
+				require.InEpsilon(t, r.MeasuredSent, r.Cost.Calls, 0.07)
+				require.InDelta(t, 0.3, r.Cost.Elapsed.Seconds(), 0.006)
+				require.Len(t, r.Rows, 2)
+				require.True(t, r.Rows[0].Warm)
+				require.False(t, r.Rows[1].Warm, "what holds measured calls is no warm-up")
+			})
+		}
 	}
 }
 

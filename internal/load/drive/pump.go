@@ -109,6 +109,7 @@ func (p *pump) run(ctx context.Context) error {
 			}
 			now := p.now()
 			own := p.clock.own(now)
+			p.measuring(own)
 			if full {
 				p.fullUntil = now
 			}

@@ -251,7 +251,7 @@ func (p *pump) take(warm bool) (number uint64, ok bool) {
 func (p *pump) again(s *slot) bool {
 	p.record(p.shard, []tally.Sample{s.Sample})
 	s.told = true
-	warm := s.Done < p.Warmup
+	warm := !p.measuring(s.Done)
 	if p.over(p.ctx, s.Done) {
 		return false
 	}

@@ -132,14 +132,14 @@ func (s *state) result(ctx context.Context, m *sampler) *Result {
 		Stats: statsSince(s.links.stats(), s.before), links: s.links, before: s.before,
 	}
 	r.Events, r.Steering = s.clock.history()
-	if m.begin != nil && s.finish.own > s.Warmup {
+	if began := s.began.Load(); began != nil && s.finish.own > s.Warmup {
 		r.Sending = s.finish.own - s.Warmup
 		if s.Schedule != nil && s.length > s.Warmup && s.finish.own > s.length {
 			r.asking = s.length - s.Warmup
 		}
 		r.Rate = perSecond(s.answeredByFinish, r.Sending)
 		r.Offered = perSecond(r.MeasuredSent, r.Sending)
-		r.Cost = s.finish.since(m.begin)
+		r.Cost = s.finish.since(began)
 	}
 	return r
 }

@@ -11,15 +11,13 @@ import (
 type sampler struct {
 	*state
 	rows       []tally.Row
-	begin      *meter // when the measured part began, nil before
+	warm       bool // the interval began in the warm-up
 	quit, done chan struct{}
 }
 
 func startSampler(s *state) *sampler {
 	m := &sampler{state: s, quit: make(chan struct{}), done: make(chan struct{})}
-	if s.Warmup <= 0 {
-		m.begin = s.read()
-	}
+	m.warm = !s.measuring(0)
 	go m.loop()
 	return m
 }
@@ -37,10 +35,11 @@ func (m *sampler) loop() {
 			return
 		case <-timer.C:
 		}
-		m.rotate()
-		if m.begin == nil && m.own() >= m.Warmup {
-			m.begin = m.read()
-			next = m.begin.at - (m.begin.own - m.Warmup)
+		m.rotate(m.warm)
+		if m.warm && m.measuring(m.own()) {
+			m.warm = false
+			began := m.began.Load()
+			next = began.at - (began.own - m.Warmup)
 		}
 		now := m.now()
 		for next <= now {
@@ -53,23 +52,24 @@ func (m *sampler) loop() {
 // untilWarm is d, or less if the warm-up ends before. A pause moves that end; then
 // there is a shorter row for it.
 func (m *sampler) untilWarm(d time.Duration) time.Duration {
-	if left := m.Warmup - m.own(); m.begin == nil && left > 0 {
+	if left := m.Warmup - m.own(); m.warm && left > 0 {
 		return min(d, left)
 	}
 	return d
 }
 
-func (m *sampler) rotate() {
-	row := m.tally.Rotate(m.now(), m.gauges(), m.begin == nil)
+func (m *sampler) rotate(warm bool) {
+	row := m.tally.Rotate(m.now(), m.gauges(), warm)
 	m.rows = append(m.rows, row)
 	if m.OnRow != nil {
 		m.OnRow(row)
 	}
 }
 
-// stop ends the goroutine and the last interval.
+// stop ends the goroutine and the last interval. That holds measured calls although
+// it began in the warm-up where the goroutine was not run in between.
 func (m *sampler) stop() {
 	close(m.quit)
 	<-m.done
-	m.rotate()
+	m.rotate(m.warm && m.began.Load() == nil)
 }

@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,11 @@ type state struct {
 	unsent                          atomic.Int64 // ended before they were written
 	cut                             atomic.Bool  // we closed the connections
 	stopped                         atomic.Bool  // Control.Stop
+
+	// began is the reading with which the measured part began, nil before it. Whoever
+	// notices the end of the warm-up takes it, which beginning makes one.
+	began     atomic.Pointer[meter]
+	beginning sync.Once
 
 	// Set by whoever sends, read after the run.
 	finish           *meter // when the sending was over
@@ -78,8 +84,22 @@ func (s *state) record(shard *tally.Shard, samples []tally.Sample) {
 	s.settled.Add(int64(len(samples)))
 }
 
+// measuring notes that the measured part has begun, if own, the run's own time, says
+// so. Whoever sends asks before it sends more: where the whole process stood still
+// across the end of the warm-up, nothing of what is measured comes before it.
+func (s *state) measuring(own time.Duration) bool {
+	if own < s.Warmup {
+		return false
+	}
+	if s.began.Load() == nil {
+		s.beginning.Do(func() { s.began.Store(s.read()) })
+	}
+	return true
+}
+
 // stopSending notes when the sending was over. A second call moves that time.
 func (s *state) stopSending() {
+	s.measuring(s.own()) // before finish is read, whose difference to it is the cost
 	if s.finish == nil {
 		s.atFinish = s.sent.Load() - s.settled.Load()
 	}
