@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/correlator-go/correlator/internal/echo"
 	"github.com/correlator-go/correlator/internal/load/report"
 )
 
@@ -94,16 +98,50 @@ func TestMixFile(t *testing.T) {
 	stop()
 }
 
-// The same seed sends the same requests: the server has read the same bytes.
+// recorder is an echo server that remembers the method and the params of each
+// request. The ids are left out: they follow from the order in which calls ended.
+func recorder(t *testing.T) (target string, read func() []string) {
+	t.Helper()
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	requests := make(chan []string, 1)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		var copied bytes.Buffer
+		_ = echo.Serve(struct {
+			io.Reader
+			io.WriteCloser
+		}{io.TeeReader(c, &copied), c}, echo.Options{}) // ends with the client, who says how it went
+		var lines []string
+		for line := range bytes.Lines(copied.Bytes()) {
+			lines = append(lines, string(line[bytes.Index(line, []byte(`"method"`)):]))
+		}
+		requests <- lines
+	}()
+	return "unix:" + l.Addr().String(), func() []string { return <-requests }
+}
+
+// The same seed sends the same requests, one by one and in every mode.
 func TestSeedIsRepeatable(t *testing.T) {
-	bytes := func(seed string) int64 {
-		code, out, errs := loadgen(t, "-n", "500", "-c", "1", "-size", "20..2000", "-seed", seed, "-quiet", "-o", "-")
-		require.Equal(t, exitOK, code, errs)
-		return read(t, []byte(out)).Server.BytesOut // the ids differ in length, the results are ours
+	file := filepath.Join(t.TempDir(), "mix.json")
+	require.NoError(t, os.WriteFile(file, []byte(`[{"method":"a","size":"20..2000"},{"method":"b","size":"20..90","weight":2}]`), 0o600))
+	for _, load := range [][]string{{"-size", "20..2000"}, {"-mix", file}, {"-size", "20..2000", "-mode", "blocking"}} {
+		once := func(seed string) []string {
+			target, read := recorder(t)
+			code, out, errs := loadgen(t, append(load, "-target", target, "-n", "500", "-c", "1", "-seed", seed, "-quiet")...)
+			require.Equal(t, exitOK, code, out+errs)
+			lines := read()
+			require.Len(t, lines, 500)
+			return lines
+		}
+		first := once("7")
+		require.Equal(t, first, once("7"))
+		require.NotEqual(t, first, once("8"))
 	}
-	first := bytes("7")
-	require.Equal(t, first, bytes("7"))
-	require.NotEqual(t, first, bytes("8"))
 	_, out, _ := loadgen(t, "-n", "10", "-seed", "77")
 	require.Contains(t, out, ", seed 77\n")
 }
