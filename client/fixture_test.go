@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http/httptest"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -124,12 +122,14 @@ var ways = []way{
 		return client.Stream(s.InProcess(t.Context()))
 	}},
 	{"unix socket", func(t *testing.T, s *serve.Server) client.Transport {
-		path := filepath.Join(t.TempDir(), "s")
-		l, err := net.Listen("unix", path)
-		require.NoError(t, err)
+		l := listen(t)
 		go func() { _ = s.Listen(t.Context(), l) }()
-		t.Cleanup(func() { _ = l.Close() })
-		return client.Dial("unix", path)
+		return client.Dial("unix", l.Addr().String())
+	}},
+	{"stdio", func(t *testing.T, s *serve.Server) client.Transport {
+		l := listen(t)
+		go func() { _ = s.Listen(t.Context(), l) }()
+		return child(t, l)
 	}},
 	{"HTTP", func(t *testing.T, s *serve.Server) client.Transport {
 		h, err := s.HTTP(serve.HTTPOptions{})

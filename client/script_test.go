@@ -66,29 +66,50 @@ func (s script) lines(m message) []string {
 	return lines
 }
 
-// scriptedStream is a server behind a stream.
+// serve answers the lines of one client until it leaves.
+func (s script) serve(far io.ReadWriter) {
+	r := bufio.NewReader(far)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var m message
+		if json.Unmarshal(line, &m) != nil {
+			continue
+		}
+		for _, l := range s.lines(m) {
+			if _, err := io.WriteString(far, l+"\n"); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// scriptedStream is a server in this process, behind a stream.
 func scriptedStream(t *testing.T, s script) client.Transport {
 	near, far := net.Pipe()
 	t.Cleanup(func() { _ = far.Close() })
+	go s.serve(far)
+	return client.Stream(near)
+}
+
+// scriptedChild is a server behind the standard input and output of a child.
+func scriptedChild(t *testing.T, s script) client.Transport {
+	l := listen(t)
 	go func() {
-		r := bufio.NewReader(far)
 		for {
-			line, err := r.ReadBytes('\n')
+			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			var m message
-			if json.Unmarshal(line, &m) != nil {
-				continue
-			}
-			for _, l := range s.lines(m) {
-				if _, err := io.WriteString(far, l+"\n"); err != nil {
-					return
-				}
-			}
+			go func() {
+				defer c.Close()
+				s.serve(c)
+			}()
 		}
 	}()
-	return client.Stream(near)
+	return child(t, l)
 }
 
 // scriptedHTTP is a server behind an endpoint: one line is the JSON body, more are
@@ -121,11 +142,11 @@ func scriptedHTTP(t *testing.T, s script) client.Transport {
 	return client.HTTP{Endpoint: web.URL}
 }
 
-// scriptedWays are the two kinds of way to a scripted server.
+// scriptedWays are the kinds of way to a scripted server.
 var scriptedWays = []struct {
 	name string
 	open func(*testing.T, script) client.Transport
-}{{"stream", scriptedStream}, {"HTTP", scriptedHTTP}}
+}{{"in process", scriptedStream}, {"stdio", scriptedChild}, {"HTTP", scriptedHTTP}}
 
 // scripted runs f with a client of s, over each way and with eras of its own.
 func scripted(t *testing.T, s script, o client.Options, f func(t *testing.T, c *client.Client)) {
