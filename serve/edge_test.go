@@ -117,6 +117,16 @@ func TestSinkBackpressure(t *testing.T) {
 	})
 }
 
+// The reducer's limits are set here as well.
+func TestReducersLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, serve.Options{State: mcp.Options{MaxWatched: 1}})
+		defer r.conn.Close()
+		x := r.send(request("1", "subscriptions/listen", `"notifications":{"resourceSubscriptions":["test://a","test://b"]}`))
+		require.NotNil(t, parse(t, r.only(x)).Error)
+	})
+}
+
 // DrainTimeout may say not to wait.
 func TestNoDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/correlator-go/correlator/mcp"
 	"github.com/correlator-go/correlator/progress"
 )
 
@@ -87,6 +88,10 @@ type Options struct {
 	// MaxConnections is how many connections Listen keeps open, and how many
 	// sessions HTTP's older era. Zero is DefaultMaxConns.
 	MaxConnections int
+	// State are the reducer's own limits: remembered exchanges, messages of a
+	// batch, watched resources, rounds of input. Its Seed and MaxDepth are set
+	// here.
+	State mcp.Options
 	// Progress bounds what one request may report.
 	Progress progress.Limits
 

@@ -179,7 +179,9 @@ func (s *Server) add(c *Connection) error {
 	if s.ended {
 		return ErrStopped
 	}
-	c.state = mcp.Init(s.base.Server(), mcp.Options{Seed: newSeed(), MaxDepth: s.o.MaxDepth})
+	limits := s.o.State
+	limits.Seed, limits.MaxDepth = newSeed(), s.o.MaxDepth
+	c.state = mcp.Init(s.base.Server(), limits)
 	s.conns[c] = struct{}{}
 	s.counts.connections.Add(1)
 	return nil
