@@ -35,6 +35,9 @@ type Claim struct {
 	Measure func(*Session) (float64, error)
 }
 
+// full is the claim's name with its area, which is unique.
+func (c Claim) full() string { return c.Area + ": " + c.Name }
+
 // Verdict is what became of a claim.
 type Verdict string
 

@@ -32,7 +32,9 @@ func Main(args []string, out, log io.Writer, claims []Claim, roles map[string]Ro
 	rounds := flags.Int("rounds", DefaultRounds, "rounds of every series")
 	list := flags.Bool("list", false, "print the claims and measure nothing")
 	asJSON := flags.Bool("json", false, "print JSON, one object a claim")
-	asTable := flags.Bool("markdown", false, "print a table for docs/perf.md")
+	asTable := flags.Bool("markdown", false, "print a table in Markdown")
+	document := flags.String("update", "", "write the tables of this Markdown `file` anew: the blocks whose claims were all measured")
+	profiles := flags.String("profile", "", "write CPU and allocation profiles of every child that measures into this `directory`")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
@@ -56,13 +58,17 @@ func Main(args []string, out, log io.Writer, claims []Claim, roles map[string]Ro
 	}
 	began := time.Now()
 	session := NewSession(*rounds, log)
-	checked, bad := 0, 0
+	session.Profiles = *profiles
+	bad := 0
+	var names []string
+	var reports []report
 	for _, c := range claims {
-		if !pattern.MatchString(c.Area + ": " + c.Name) {
+		names = append(names, c.full())
+		if !pattern.MatchString(c.full()) {
 			continue
 		}
 		r := c.check(session, *list)
-		checked++
+		reports = append(reports, r)
 		if r.Verdict == Short || r.Verdict == Failed {
 			bad++
 		}
@@ -70,7 +76,13 @@ func Main(args []string, out, log io.Writer, claims []Claim, roles map[string]Ro
 			return 1
 		}
 	}
-	fmt.Fprintf(log, "# %d claims, %d short or failed, %.0f s\n", checked, bad, time.Since(began).Seconds())
+	fmt.Fprintf(log, "# %d claims, %d short or failed, %.0f s\n", len(reports), bad, time.Since(began).Seconds())
+	if *document != "" && !*list {
+		if err := update(*document, names, reports, thisRun(began, *rounds)); err != nil {
+			fmt.Fprintln(log, "check:", err)
+			return 1
+		}
+	}
 	if bad > 0 {
 		return 1
 	}

@@ -45,6 +45,9 @@ func (c Claim) check(s *Session, listed bool) report {
 	return r
 }
 
+// full is the claim's name with its area.
+func (r report) full() string { return r.Area + ": " + r.Name }
+
 // text is the report for people: area, claim, demanded, measured, verdict.
 func (r report) text() string {
 	s := fmt.Sprintf("%-7s %-72s %18s %18s  %s", r.Area, r.Name, r.demanded(), r.measured(), r.Verdict)

@@ -26,6 +26,10 @@ const ChildMax = 3 * time.Minute
 type Session struct {
 	// Rounds is how often each series runs its contenders.
 	Rounds int
+	// Profiles, when not empty, is the directory into which every child that
+	// measures writes a CPU profile and one of all its allocations. They slow it
+	// down a little.
+	Profiles string
 
 	log    io.Writer
 	series map[string]result
@@ -69,6 +73,10 @@ func (s *Session) SeriesOf(name string, rounds int, contenders ...Contender) (*S
 
 // Child runs a role in a process of its own and returns what it measured.
 func (s *Session) Child(role string, args ...string) (Values, error) {
+	if s.Profiles != "" {
+		args = append([]string{s.Profiles, role}, args...)
+		role = profiledRole
+	}
 	cmd, err := s.command(role, args)
 	if err != nil {
 		return nil, err
@@ -134,6 +142,9 @@ func (s *Session) command(role string, args []string) (*exec.Cmd, error) {
 func play(args []string, out io.Writer, roles map[string]Role) error {
 	if len(args) == 0 {
 		return errors.New("no role named")
+	}
+	if args[0] == profiledRole {
+		return playProfiled(args[1:], out, roles)
 	}
 	role, ok := roles[args[0]]
 	if !ok {

@@ -60,12 +60,13 @@ var allowed = []struct {
 		"codec", "conn", "conn/websocket", "engine", "internal/echo", "internal/load/drive", "internal/load/page", "internal/load/panel", "internal/load/plan", "internal/load/prom", "internal/load/report",
 		"internal/load/search", "internal/load/slo", "internal/load/tally", "internal/load/target",
 	}},
-	{"bench/claim", nil},
+	{"bench/page", nil},
+	{"bench/claim", []string{"bench/page"}},
 	{"bench/rival", []string{"wheel"}},
 	{"bench", []string{
 		"bench/claim", "bench/rival", "codec", "conn", "engine", "internal/chunk", "internal/echo", "internal/frameset", "internal/load/drive", "internal/load/plan", "mcp", "progress", "serve",
 	}},
-	{"bench/check", []string{"bench", "bench/claim"}},
+	{"bench/check", []string{"bench", "bench/claim", "bench/page"}},
 	{".", nil},
 	{"fuzz", nil},
 }
