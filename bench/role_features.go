@@ -1,0 +1,163 @@
+package bench
+
+import (
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/correlator-go/correlator/bench/claim"
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/internal/load/drive"
+)
+
+func errFeature(args []string) error { return fmt.Errorf("bad arguments: %q", args) }
+
+// engineFeature is a window of 1,000 calls with one thing turned on.
+type engineFeature struct {
+	name  string
+	table func() workloads
+}
+
+// engineFeatures begin with the one that has nothing on: minted ids, the default
+// total deadline, a method, Wait.
+var engineFeatures = []engineFeature{
+	{"nothing on", plainly(func(*featureOptions) {})},
+	{"no deadline", plainly(func(o *featureOptions) { o.call.Timeout = engine.NoTimeout })},
+	{"idle deadline", plainly(func(o *featureOptions) { o.call.IdleTimeout = timeout })},
+	{"idle deadline, touched once a call", func() workloads { return newBed[call](&touched{newWaited(1000, full())}) }},
+	{"Observer", plainly(func(o *featureOptions) { o.engine.Observer = func(s engine.Settlement) { seen.Store(int64(s.Status)) } })},
+	{"OnAbandon", plainly(func(o *featureOptions) { o.engine.OnAbandon = func(engine.Abandonment) {} })},
+	{"Detach that copies nothing", plainly(func(o *featureOptions) { o.engine.Detach = func(b []byte) []byte { return b } })},
+	{"OverflowWait", plainly(func(o *featureOptions) { o.engine.Overflow = engine.OverflowWait })},
+	{"Notify instead of Wait", plainly(func(o *featureOptions) {
+		o.notify = true
+		o.call.Notify = func(engine.Outcome[[]byte]) {}
+	})},
+	{"caller's ids, integers", numbered(false)},
+	{"caller's ids, integers, MatchText", numbered(true)},
+	{"caller's ids, strings made per call", func() workloads { return newBed[keyedCall](newKeyed(1000, false)) }},
+}
+
+// seen keeps an observer from being compiled away.
+var seen atomic.Int64
+
+type featureOptions struct {
+	engine engine.Options[[]byte]
+	call   engine.CallOptions[[]byte]
+	notify bool
+}
+
+func plainly(set func(*featureOptions)) func() workloads {
+	return func() workloads {
+		o := featureOptions{call: engine.CallOptions[[]byte]{Method: method}}
+		set(&o)
+		w := waited{must(engine.New(o.engine)), o.call}
+		if o.notify {
+			return newBed[call](&notified{w})
+		}
+		return newBed[call](&w)
+	}
+}
+
+// touched moves each call's idle deadline once before it is answered.
+type touched struct{ *waited }
+
+func (t *touched) resolve(c call) {
+	t.engine.Touch(c.ID())
+	t.waited.resolve(c)
+}
+
+// integers is the engine with the caller's ids, integers.
+type integers struct {
+	waited
+	last int64
+}
+
+func numbered(matchText bool) func() workloads {
+	return func() workloads {
+		o := engine.Options[[]byte]{CallerIDs: true, MatchText: matchText}
+		return newBed[keyedCall](&integers{waited: waited{must(engine.New(o)), engine.CallOptions[[]byte]{Method: method}}})
+	}
+}
+
+func (t *integers) begin() keyedCall {
+	t.last++
+	id := codec.IntID(t.last)
+	c, err := t.engine.Register(background, id, t.call)
+	if err != nil {
+		panic(err)
+	}
+	return keyedCall{c, id}
+}
+
+func (t *integers) resolve(c keyedCall) { t.engine.Resolve(c.id, payload) }
+func (t *integers) wait(c keyedCall)    { t.waited.wait(c.call) }
+
+// connFeature is 1,024 blocking callers over a unix socket with one thing turned on.
+type connFeature struct {
+	name string
+	set  func(*conn.Options, *conn.CallOptions)
+}
+
+// connFeatures begin with the one that has nothing on.
+var connFeatures = []connFeature{
+	{"nothing on", func(*conn.Options, *conn.CallOptions) {}},
+	{"Observer", func(o *conn.Options, _ *conn.CallOptions) {
+		o.Observer = func(s engine.Settlement) { seen.Store(int64(s.Status)) }
+	}},
+	{"OnStray", func(o *conn.Options, _ *conn.CallOptions) { o.OnStray = func(conn.Stray) {} }},
+	{"MatchText", func(o *conn.Options, _ *conn.CallOptions) { o.MatchText = true }},
+	{"KeepAlive of 1 s", func(o *conn.Options, _ *conn.CallOptions) { o.KeepAlive = time.Second }},
+	{"OverflowWait", func(o *conn.Options, _ *conn.CallOptions) { o.Overflow = engine.OverflowWait }},
+	{"idle deadline (asks for progress)", func(_ *conn.Options, c *conn.CallOptions) { c.IdleTimeout = timeout }},
+	{"Progress", func(_ *conn.Options, c *conn.CallOptions) { c.Progress = func(conn.Progress) {} }},
+	{"NoCancel", func(_ *conn.Options, c *conn.CallOptions) { c.NoCancel = true }},
+	{"RefuseLoneSurrogates", func(o *conn.Options, _ *conn.CallOptions) { o.RefuseLoneSurrogates = true }},
+	{"TrustBody (does less)", func(o *conn.Options, _ *conn.CallOptions) { o.TrustBody = true }},
+}
+
+// connFeatureCost is what a call costs this process.
+func connFeatureCost(f connFeature, address string, d time.Duration) (claim.Values, error) {
+	stream, err := net.Dial("unix", address)
+	if err != nil {
+		return nil, err
+	}
+	o, co := conn.Options{}, conn.CallOptions{Timeout: timeout}
+	f.set(&o, &co)
+	c, err := conn.New(stream, o)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	const callers = 1024
+	params := []byte(`{"text":"` + strings.Repeat("x", 89) + `"}`) // 100 bytes; a progress token wants an object
+	d = time.Duration(float64(d) * pace)
+	run := func(callers int, stop *atomic.Bool) (int64, error) {
+		return blocking(callers, stop, func() func() error {
+			return func() error {
+				_, err := c.Call(background, echoMethod, params, co)
+				return err
+			}
+		})
+	}
+	if _, _, err := rate(run, callers, d/5); err != nil {
+		return nil, err
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began, _ := drive.CPUTime()
+	perSecond, calls, err := rate(run, callers, d)
+	ended, known := drive.CPUTime()
+	runtime.ReadMemStats(&after)
+	v := claim.Values{"calls/s": perSecond, "allocs": float64(after.Mallocs-before.Mallocs) / calls}
+	if known {
+		v["cpu"] = float64(ended-began) / calls
+	}
+	return v, err
+}
