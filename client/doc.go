@@ -8,7 +8,7 @@
 // # Ways to a server
 //
 // Command starts a child process, Dial connects to a socket, Stream takes any
-// stream, HTTP posts to an endpoint. The client behaves the same over each of
+// stream, Over a connection that stands, HTTP posts to an endpoint. The client behaves the same over each of
 // them, failures included: what a server answers with an error is a *codec.Error;
 // what got no answer is an *engine.CallError that errors.Is finds conn.ErrTimeout,
 // conn.ErrCancelled or conn.ErrClosed; an HTTP status without a JSON-RPC error in

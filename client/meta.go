@@ -33,6 +33,17 @@ func appendMember(b []byte, key string, value []byte) []byte {
 	return append(append(codec.AppendString(b, key), ':'), value...)
 }
 
+// RequestMeta is the JSON text of _meta as every request to the server must carry
+// it, nil in the older era. The client's own requests do; this is for those that are
+// written to the connection of Over beside it.
+func (c *Client) RequestMeta() []byte {
+	members := c.agreed().members
+	if members == nil {
+		return nil
+	}
+	return slices.Concat([]byte("{"), members, []byte("}"))
+}
+
 // complete gives params with everything in _meta that a request of the agreed
 // revision carries. What the caller put there itself stays as it is.
 func (c *Client) complete(params []byte, o CallOptions) ([]byte, error) {

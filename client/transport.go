@@ -10,7 +10,7 @@ import (
 	"github.com/correlator-go/correlator/mcp"
 )
 
-// Transport is a way to a server: Command, Dial, Stream or an HTTP. The set is
+// Transport is a way to a server: Command, Dial, Stream, Over or an HTTP. The set is
 // closed.
 type Transport interface {
 	// open makes the way for c.

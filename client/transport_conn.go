@@ -55,6 +55,44 @@ func (l connLink) notify(ctx context.Context, method string, params []byte) erro
 	return l.conn.Notify(ctx, method, params)
 }
 
+// overTransport is a connection of the caller's.
+type overTransport struct{ conn *conn.Conn }
+
+// Over is the way over a connection that stands. It stays the caller's: the client
+// does not close it, and what the server asks or notifies on its own goes to the
+// connection's Handler, not to Options. So does the caller see every limit, counter
+// and call of it, and may make calls beside the client's: [Client.RequestMeta] is
+// what those must carry. The connection's Profile must be codec.MCP; of
+// Options.Conn nothing counts.
+func Over(c *conn.Conn) Transport { return overTransport{c} }
+
+func (t overTransport) open(_ context.Context, c *Client) (link, error) {
+	return overLink{connLink{t.conn}, c}, nil
+}
+
+func (t overTransport) peer() string  { return "" }
+func (t overTransport) reopens() bool { return false }
+
+// overLink is a connLink that leaves the connection open. Its timeouts are those of
+// the client, not of the connection.
+type overLink struct {
+	connLink
+	c *Client
+}
+
+func (l overLink) call(ctx context.Context, r *request) ([]byte, error) {
+	own := *r
+	if own.timeout == 0 {
+		own.timeout = l.c.o.Timeout
+	}
+	if own.idle == 0 {
+		own.idle = l.c.o.IdleTimeout
+	}
+	return l.connLink.call(ctx, &own)
+}
+
+func (l overLink) close() error { return nil }
+
 func (l connLink) adopt(mcp.Revision)    {}
 func (l connLink) close() error          { return l.conn.Close() }
 func (l connLink) done() <-chan struct{} { return l.conn.Done() }
