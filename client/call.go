@@ -31,18 +31,27 @@ func (c *Client) call(ctx context.Context, method string, params []byte, o CallO
 	}
 	r := &request{method: method, params: full, headers: headers, timeout: o.Timeout, idle: o.IdleTimeout}
 	if o.Progress != nil {
-		r.progress = func(params []byte) {
-			var p mcp.ProgressParams
-			if codec.DecodeValue(params, &p) == nil { // else it is not progress: there is nothing to tell
-				o.Progress(mcp.Progress{Value: p.Progress, Total: p.Total, Message: p.Message})
-			}
-		}
+		r.progress = rising(o.Progress)
 	}
 	text, err := c.link.call(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return c.rounds(ctx, r, text)
+	return c.rounds(ctx, r, text, o)
+}
+
+// rising tells of one request's progress: what does not rise is against the
+// protocol, and no news.
+func rising(tell func(mcp.Progress)) func(params []byte) {
+	told, last := false, 0.0
+	return func(params []byte) {
+		var p mcp.ProgressParams
+		if codec.DecodeValue(params, &p) != nil || told && p.Progress <= last {
+			return
+		}
+		told, last = true, p.Progress
+		tell(mcp.Progress{Value: p.Progress, Total: p.Total, Message: p.Message})
+	}
 }
 
 // ask is call with typed params and a typed result.

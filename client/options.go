@@ -98,8 +98,10 @@ type CallOptions struct {
 	// IdleTimeout is how long the call may hear nothing. Zero is the client's,
 	// negative none.
 	IdleTimeout time.Duration
-	// Progress gets the call's progress, in order and before the call returns. It
-	// may block, which delays the call's answer. Setting it asks for progress.
+	// Progress gets the call's progress, in order and before the call returns. A
+	// value that does not rise is dropped; when the server asks for input, counting
+	// begins anew. It may block, which delays the call's answer: of what comes
+	// meanwhile the latest is told. Setting it asks for progress.
 	Progress func(p mcp.Progress)
 	// LogLevel asks a modern server for the log lines of this call from that level
 	// on; they go to Options.OnLog. Servers of the older era have SetLevel.

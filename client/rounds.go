@@ -22,7 +22,7 @@ type round struct {
 
 // rounds looks at the result of r, and as long as the server asks for input gives
 // it and sends r again.
-func (c *Client) rounds(ctx context.Context, r *request, text []byte) ([]byte, error) {
+func (c *Client) rounds(ctx context.Context, r *request, text []byte, o CallOptions) ([]byte, error) {
 	if !c.agreed().revision.IsModern() {
 		return text, nil
 	}
@@ -40,6 +40,9 @@ func (c *Client) rounds(ctx context.Context, r *request, text []byte) ([]byte, e
 		}
 		if r.params, err = c.nextRound(ctx, r.method, original, state); err != nil {
 			return nil, err
+		}
+		if o.Progress != nil {
+			r.progress = rising(o.Progress) // a request of its own begins anew
 		}
 		if text, err = c.link.call(ctx, r); err != nil {
 			return nil, err
