@@ -406,7 +406,7 @@ func TestConfigMistakes(t *testing.T) {
 		"endless":  {InFlight: 1},
 		"dropping": {InFlight: 1, Duration: time.Second, Drop: true},
 	} {
-		_, err := drive.Run(t.Context(), nil, c)
+		_, err := drive.Run(t.Context(), []drive.Link(nil), c)
 		require.Error(t, err, name)
 	}
 	for _, text := range []string{"batch", "callback", "blocking"} {

@@ -1,15 +1,38 @@
 package drive
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
+	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/conn"
 )
 
+// Link is what the calls of a run are made over: a *conn.Conn, or what behaves and
+// counts like one. What its methods promise is said there.
+type Link interface {
+	Call(ctx context.Context, method string, params []byte, o conn.CallOptions) ([]byte, error)
+	Start(ctx context.Context, method string, params []byte, o conn.CallOptions, notify func(conn.Outcome)) (codec.ID, error)
+	Submit(ctx context.Context, requests []conn.Request) (accepted int, err error)
+	// Stats has the counters that Audit and Cost read; the rest may be 0.
+	Stats() conn.Stats
+	// Err is why the link ended, nil while it has not.
+	Err() error
+	Close() error
+}
+
 // links are the connections of a run. Slots and callers belong to them in turn:
 // number i to connection i modulo their number.
-type links []*conn.Conn
+type links []Link
+
+func linked[L Link](connections []L) links {
+	all := make(links, len(connections))
+	for i, c := range connections {
+		all[i] = c
+	}
+	return all
+}
 
 // LinksMax bounds the connections of a run.
 const LinksMax = 4096

@@ -60,7 +60,7 @@ type slot struct {
 
 // lane is one connection and the slots that belong to it.
 type lane struct {
-	link *conn.Conn
+	link Link
 	free []uint32 // the last one goes first
 	due  []uint32 // to be sent, in order; those that the connection had no room for stay
 	// stuck is since when it has had no room for any, 0 while it has.

@@ -79,7 +79,7 @@ func (r *Result) Asked() float64 {
 // result is whole even beside an error, which is that of a connection: it ended
 // before the run did, and the run with it. When ctx ends, the sending stops and
 // the calls in flight are cut.
-func Run(ctx context.Context, connections []*conn.Conn, c Config) (*Result, error) {
+func Run[L Link](ctx context.Context, connections []L, c Config) (*Result, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func Run(ctx context.Context, connections []*conn.Conn, c Config) (*Result, erro
 		return nil, errLinks
 	}
 	s := &state{
-		Config: c, links: connections, start: time.Now(), entries: c.Mix.Entries(),
+		Config: c, links: linked(connections), start: time.Now(), entries: c.Mix.Entries(),
 		tally: tally.New(min(runtime.GOMAXPROCS(0), c.InFlight)),
 		call:  conn.CallOptions{Timeout: c.Timeout},
 	}
