@@ -2,12 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/correlator-go/correlator/bench/claim"
 	"github.com/correlator-go/correlator/bench/page"
 )
 
@@ -40,7 +45,11 @@ type rivals struct {
 //	<!-- peers: unix 100 -->
 //
 // of the document: one table each of the closed loops over a transport with so many
-// bytes, a column for each number of callers.
+// bytes, a column for each number of callers. The block
+//
+//	<!-- verdicts -->
+//
+// gets what that program's judge says of the report.
 func fillPeers(document, reportPath string) error {
 	text, err := os.ReadFile(reportPath)
 	if err != nil {
@@ -61,10 +70,54 @@ func fillPeers(document, reportPath string) error {
 		table, err := r.table(arg)
 		return table, true, err
 	})
+	if err == nil {
+		filled, err = page.Replace(filled, "verdicts", func(string) (string, bool, error) {
+			text, err := judge(reportPath)
+			return verdicts(text), true, err
+		})
+	}
+	if err == nil {
+		filled, err = claim.ListShort(filled)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", document, err)
 	}
 	return os.WriteFile(document, []byte(filled), 0o644)
+}
+
+// judge is what bench/peers judges, run from the root of the repository.
+func judge(reportPath string) (string, error) {
+	path, err := filepath.Abs(reportPath)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "-C", "bench/peers", "run", ".", "judge", path)
+	out, err := cmd.Output()
+	if _, short := errors.AsType[*exec.ExitError](err); short && len(out) > 0 {
+		err = nil // it fails where a demand is not met
+	}
+	return string(out), err
+}
+
+var gap = regexp.MustCompile(` {2,}`)
+
+// verdicts turns lines of verdict, row, demand and figure, two spaces or more
+// between them, into a table of the page.
+func verdicts(text string) string {
+	var b strings.Builder
+	b.WriteString("| claim | demanded | measured | |\n|---|---|---|---|")
+	for l := range strings.Lines(text) {
+		parts := gap.Split(strings.TrimSpace(l), -1)
+		if len(parts) != 4 {
+			continue
+		}
+		verdict := strings.ToLower(parts[0])
+		if verdict != string(claim.OK) {
+			verdict = "**" + verdict + "**"
+		}
+		fmt.Fprintf(&b, "\n| %s | %s | %s | %s |", parts[1], parts[2], parts[3], verdict)
+	}
+	return b.String()
 }
 
 // line is one contender of a table.

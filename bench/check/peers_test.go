@@ -47,3 +47,14 @@ func TestFillPeers(t *testing.T) {
 	write(from, `{"schema":2}`)
 	require.ErrorContains(t, fillPeers(document, from), "schema 2")
 }
+
+func TestVerdicts(t *testing.T) {
+	require.Equal(t, `| claim | demanded | measured | |
+|---|---|---|---|
+| unix, 64 callers | calls/s ≥ 2× the next, x | 3× (ours) | ok |
+| expiry | CPU ≤ 1/3 | 0.8× | **short** |`, verdicts(`
+ok      unix, 64 callers     calls/s ≥ 2× the next, x      3× (ours)
+SHORT   expiry               CPU ≤ 1/3  0.8×
+2 demands, 1 not met
+`))
+}

@@ -128,6 +128,12 @@ func updated(text string, all []string, reports []report, r run) (string, error)
 			return "", err
 		}
 	}
+	return ListShort(text)
+}
+
+// ListShort fills the blocks "short" of a document with the rows of all its tables
+// that are short or failed.
+func ListShort(text string) (string, error) {
 	bad := shortRows(text)
 	return page.Replace(text, shortBlock, func(string) (string, bool, error) { return bad, true, nil })
 }

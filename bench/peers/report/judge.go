@@ -30,7 +30,7 @@ type Verdict struct {
 
 // String is a line of the report.
 func (v Verdict) String() string {
-	return fmt.Sprintf("%-7s %-48s %-58s %s", v.Result, v.Row, v.Demand, v.Got)
+	return fmt.Sprintf("%-6s  %-47s  %-57s  %s", v.Result, v.Row, v.Demand, v.Got)
 }
 
 // Judge compares a report with everything that is demanded of the rows in it.
