@@ -186,12 +186,17 @@ func (l *httpLink) reply(ctx context.Context, rawID string, result []byte, failu
 	}
 }
 
-// cancelled ends a request of the server that it no longer wants.
+// cancelled ends a request of the server that it no longer wants. A cancel may also
+// name a call of ours: so a server ends a subscription.
 func (l *httpLink) cancelled(m *codec.Message) {
 	l.mu.Lock()
 	cancel := l.serving[string(m.RequestID())]
 	l.mu.Unlock()
 	if cancel != nil {
 		cancel()
+		return
+	}
+	if x := l.find(m.RequestID()); x != nil && x.r.notes != nil {
+		l.engine.Reject(x.id, conn.ErrSubscriptionEnded)
 	}
 }
