@@ -27,17 +27,22 @@ type CallOptions struct {
 	// Progress gets the call's progress, in order, before the call ends; in the
 	// MCP profile only. Call runs it on the caller's goroutine, Start and Submit
 	// on one that lives while there is something to deliver; so it may block.
-	// What comes while it runs is coalesced: the last value wins. Setting it
-	// puts _meta.progressToken into params, which must then be absent or an
-	// object.
+	// What comes while it runs is coalesced: the last value wins, unless
+	// ProgressBuffer says otherwise. Setting it puts _meta.progressToken into
+	// params, which must then be absent or an object.
 	Progress func(Progress)
+	// ProgressBuffer is how many reports may wait for a slow Progress, with
+	// SubscriptionBytes of params in all; beyond either the last one that waits is
+	// replaced. Zero and negative mean one.
+	ProgressBuffer int
 	// Subscription gets the notifications that carry this call's subscription
 	// id, in order, before the call ends. It runs where Progress does.
 	Subscription func(Notification)
 	// SubscriptionBuffer is how many notifications may wait for a slow
 	// Subscription. Zero is DefaultSubscriptionBuffer, negative means one.
 	SubscriptionBuffer int
-	// SubscriptionBytes bounds, in bytes of methods and params, those that wait;
+	// SubscriptionBytes bounds, in bytes of methods and params, those that wait, and
+	// apart from them the reports that ProgressBuffer lets wait;
 	// one alone always may. Zero is DefaultSubscriptionBytes, negative 2 GiB.
 	SubscriptionBytes int
 	// Slow says what happens to a notification that finds the buffer full.
@@ -86,7 +91,7 @@ func (c *Conn) ask(ctx context.Context, method string, params []byte, o *CallOpt
 	}
 	held := o.NoWait
 	if held && !c.room.try(need) {
-		return engine.Call[[]byte]{}, unsent(method, ErrFull)
+		return engine.Call[[]byte]{}, unsent(method, bufferFull)
 	}
 	call, err := c.engine.Begin(ctx, engine.CallOptions[[]byte]{
 		Method: method, Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, NoWait: o.NoWait,
@@ -157,7 +162,7 @@ func (c *Conn) Start(ctx context.Context, method string, params []byte, o CallOp
 	}
 	wait := c.o.Overflow == engine.OverflowWait && !o.NoWait
 	if !wait && !c.room.try(need) {
-		return codec.ID{}, unsent(method, ErrFull)
+		return codec.ID{}, unsent(method, bufferFull)
 	}
 	id, err := c.begin(ctx, method, &o, notify, !wait)
 	if err != nil {
@@ -313,6 +318,7 @@ func (c *Conn) wantsFeed(o *CallOptions) bool {
 func (c *Conn) newFeed(o *CallOptions, notify func(Outcome)) *feed {
 	return &feed{
 		conn: c, progress: o.Progress, notes: o.Subscription, slow: o.Slow, quiet: o.NoCancel, notify: notify,
+		reports:    max(o.ProgressBuffer, 1),
 		limit:      limitOr(o.SubscriptionBuffer, DefaultSubscriptionBuffer, 1),
 		limitBytes: limitOr(o.SubscriptionBytes, DefaultSubscriptionBytes, 1<<31-1),
 	}

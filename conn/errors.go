@@ -18,8 +18,8 @@ var (
 	// *PeerGone, io.EOF, io.ErrUnexpectedEOF, *codec.FrameError, *PeerSilent, a
 	// write error.
 	ErrClosed = engine.ErrClosed
-	// ErrFull: MaxPending or WriteBuffer is used up and the caller does not
-	// wait. Nothing was sent.
+	// ErrFull: MaxPending, WriteBuffer or a Redialer's MaxWaiting is used up and
+	// the caller does not wait; the text says which. Nothing was sent.
 	ErrFull = engine.ErrFull
 	// ErrTooLarge: method and params are above MaxFrameOut. Nothing was sent.
 	ErrTooLarge = errors.New("conn: frame too large to send")
@@ -41,6 +41,17 @@ var (
 	// unwraps to the *codec.SyntaxError or *codec.FrameError that says why.
 	ErrInvalidAnswer = errors.New("conn: invalid answer")
 )
+
+// usedUp is the ErrFull of a bound that is not the table's, which it names.
+type usedUp string
+
+const (
+	bufferFull  usedUp = "conn: no room in the write buffer"
+	waitingFull usedUp = "conn: too many calls wait for a connection"
+)
+
+func (u usedUp) Error() string      { return string(u) }
+func (usedUp) Is(target error) bool { return target == ErrFull }
 
 // OptionError says which option New refused, and why.
 type OptionError = engine.OptionError

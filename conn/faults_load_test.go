@@ -75,6 +75,7 @@ func TestB02DeadlineHoldsWhenTheQueueIsFull(t *testing.T) {
 		}
 		_, err := c.Start(background, "m", nil, conn.CallOptions{}, nil)
 		require.ErrorIs(t, err, conn.ErrFull, "Start does not wait")
+		require.ErrorContains(t, err, "no room in the write buffer", "which of the bounds it is")
 		require.ErrorIs(t, c.TryNotify("m", nil), conn.ErrFull)
 
 		start := time.Now()

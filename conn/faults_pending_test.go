@@ -76,7 +76,10 @@ func TestP04SilentPeerLeavesNothingBehind(t *testing.T) {
 	}
 	ours, theirs := newTape()
 	clock := engine.NewManualClock()
-	c, err := conn.New(ours, conn.Options{MaxPending: calls, Timeout: time.Millisecond, Clock: clock})
+	c, err := conn.New(ours, conn.Options{
+		MaxPending: calls, Timeout: time.Millisecond, Clock: clock,
+		Overflow: engine.OverflowWait, // for the writer, where it does not get to run for a while
+	})
 	require.NoError(t, err)
 	defer c.Close()
 	ids := make([]codec.ID, calls)

@@ -130,7 +130,7 @@ func (r *Inbound) answer(result []byte, e *codec.Error, wait bool) error {
 	}
 	if !c.room.try(need) {
 		if !wait || c.o.Inline {
-			return ErrFull
+			return bufferFull
 		}
 		if err := c.waitRoom(need, r.ctx, nil); err != nil {
 			if r.Cancelled() {

@@ -30,7 +30,7 @@ func (c *Conn) TryNotify(method string, params []byte) error {
 		return err
 	}
 	if !c.room.try(need) {
-		return unsent(method, ErrFull)
+		return unsent(method, bufferFull)
 	}
 	return c.pushNotification(method, params, need)
 }

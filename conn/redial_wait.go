@@ -118,7 +118,7 @@ func (r *Redialer) enlist() (*Conn, *link, error) {
 	case r.closed:
 		return nil, nil, ErrClosed
 	case r.waiting >= r.o.MaxWaiting:
-		return nil, nil, ErrFull
+		return nil, nil, waitingFull
 	}
 	r.waiting++
 	r.wakeLocked()

@@ -40,7 +40,7 @@ func (c *Conn) Submit(ctx context.Context, requests []Request) (accepted int, er
 		}
 		if !c.room.try(need) {
 			if !wait {
-				return accepted, unsent(group[0].Method, ErrFull)
+				return accepted, unsent(group[0].Method, bufferFull)
 			}
 			if err := c.waitRoom(need, ctx, nil); err != nil {
 				return accepted, unsent(group[0].Method, err)
