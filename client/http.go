@@ -24,6 +24,9 @@ const (
 	// DefaultMaxResumes is how often in a row a stream is taken up without anything
 	// new coming.
 	DefaultMaxResumes = 5
+	// DefaultMaxHeader is how many bytes the headers of a response may have. One's
+	// own http.Client has its own bound.
+	DefaultMaxHeader = 256 << 10
 	// DefaultGoodbye is how long Close waits for the server to end a session.
 	DefaultGoodbye = time.Second
 )
@@ -33,8 +36,10 @@ type HTTP struct {
 	// Endpoint is the URL, http or https. Required.
 	Endpoint string
 	// Client makes the requests; nil is one of the link's own that keeps
-	// DefaultMaxIdleConns connections. It must set no Timeout, which would cut
-	// streams.
+	// DefaultMaxIdleConns connections, takes headers of DefaultMaxHeader, and
+	// follows redirects within the endpoint's origin that keep the method; any
+	// other is an *HTTPError, so that no other server gets what Header has for
+	// this one. It must set no Timeout, which would cut streams.
 	Client *http.Client
 	// Header is sent with every request, such as Authorization. It is copied by
 	// Connect.
@@ -98,10 +103,23 @@ func (t HTTP) open(_ context.Context, c *Client) (link, error) {
 	if l.client == nil {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.MaxIdleConnsPerHost, transport.MaxIdleConns = DefaultMaxIdleConns, DefaultMaxIdleConns
-		l.client, l.own = &http.Client{Transport: transport}, transport
+		transport.MaxResponseHeaderBytes = DefaultMaxHeader
+		l.client, l.own = &http.Client{Transport: transport, CheckRedirect: redirect}, transport
 	}
 	l.base, l.stop = context.WithCancel(context.Background())
 	return l, nil
+}
+
+// maxRedirects is how often in a row a request is sent elsewhere.
+const maxRedirects = 10
+
+// redirect decides whether a redirect is followed or is the answer.
+func redirect(to *http.Request, via []*http.Request) error {
+	from := via[0]
+	if len(via) > maxRedirects || to.Method != from.Method || to.URL.Scheme != from.URL.Scheme || to.URL.Host != from.URL.Host {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 func concurrency(n int) int {
