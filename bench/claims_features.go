@@ -31,9 +31,9 @@ func featureClaims() []claim.Claim {
 		return s.SeriesOf("features of a connection", 3, contenders...)
 	})
 	off := engineFeatures[0].name
-	all := []claim.Claim{{Area: featuresArea, Name: "engine: " + off, Unit: "ns", Measure: onEngine.median(off, "ns")}}
+	all := []claim.Claim{{Area: featuresArea, Name: "engine: " + off, Unit: "ns of CPU", Measure: onEngine.median(off, "ns")}}
 	for _, f := range engineFeatures[1:] {
-		all = append(all, claim.Claim{Area: featuresArea, Name: "engine: " + f.name, Unit: "of its time", Measure: onEngine.ratio(f.name, "ns", off, "ns")})
+		all = append(all, claim.Claim{Area: featuresArea, Name: "engine: " + f.name, Unit: "of its CPU", Measure: onEngine.ratio(f.name, "ns", off, "ns")})
 	}
 	off = connFeatures[0].name
 	all = append(all,
@@ -61,7 +61,7 @@ func featureRole(args []string) (claim.Values, error) {
 	case args[0] == "engine" && len(args) == 3:
 		for _, f := range engineFeatures {
 			if f.name == args[1] {
-				return claim.Values{"ns": f.table().window(1000, 1, d)}, nil
+				return claim.Values{"ns": engineFeatureCost(f, d)}, nil
 			}
 		}
 	case args[0] == "conn" && len(args) == 4:

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"runtime"
 	"strings"
@@ -97,6 +98,32 @@ func (t *integers) begin() keyedCall {
 
 func (t *integers) resolve(c keyedCall) { t.engine.Resolve(c.id, payload) }
 func (t *integers) wait(c keyedCall)    { t.waited.wait(c.call) }
+
+// engineFeatureCost is what an operation costs this process: the least of several
+// turns within d, since what else the machine does can only add to it. Where the
+// system tells no CPU time it is the time that passed.
+func engineFeatureCost(f engineFeature, d time.Duration) float64 {
+	const turns, ops = 20, 2000
+	t := f.table()
+	defer t.close()
+	t.fill(1000, true)
+	began := time.Now()
+	spent := func() time.Duration {
+		if cpu, known := drive.CPUTime(); known {
+			return cpu
+		}
+		return time.Since(began)
+	}
+	t.count(1, 10*ops)
+	least := math.Inf(1)
+	for turn, end := 0, time.Now().Add(time.Duration(float64(d)*pace)); turn < turns || time.Now().Before(end); turn++ {
+		before := spent()
+		t.count(1, ops)
+		after := spent()
+		least = min(least, float64(after-before)/ops)
+	}
+	return least
+}
 
 // connFeature is 1,024 blocking callers over a unix socket with one thing turned on.
 type connFeature struct {
