@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -52,6 +54,40 @@ func stagesText(stages []plan.Stage) string {
 }
 
 func rateText(v float64) string { return fmt.Sprintf("%.6g/s", v) }
+
+// creatable finds out, before a run that may be long, whether its files can be left
+// behind. It leaves none.
+func (s *settings) creatable() error {
+	for _, name := range []string{s.output, s.hlog, s.hdr} {
+		if name = s.numbered(name, 0); name == "-" && s.output == "-" {
+			continue
+		}
+		if err := creatable(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func creatable(name string) error {
+	if name == "" {
+		return nil
+	}
+	info, err := os.Stat(name)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil // a pipe's reader would take our leaving for the end
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	err = f.Close()
+	if isNew {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
+}
 
 // leave writes the files that were asked for after run number i.
 func (s *settings) leave(i int, d *report.Document, r *drive.Result, stdout io.Writer) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -22,6 +23,9 @@ func runLoad(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 	s, err := parseSettings(args, stdout)
 	if err != nil {
 		return exitUsage, err
+	}
+	if err := s.creatable(); err != nil {
+		return exitError, err
 	}
 	if s.search != nil {
 		return s.find(ctx, stdout, stderr)
@@ -79,10 +83,8 @@ func (s *settings) once(ctx context.Context, i int, stdout, stderr io.Writer) (i
 	}
 	document, result, err := g.run(ctx, s.stages, config, look.hook)
 	if err == nil {
-		err = s.leave(i, document, result, stdout)
-	}
-	if err == nil {
-		err = document.Text(text, report.Style{Colour: colourful(text)})
+		// What a person reads comes whatever becomes of the files.
+		err = errors.Join(document.Text(text, report.Style{Colour: colourful(text)}), s.leave(i, document, result, stdout))
 	}
 	if ended := look.end(document); err == nil {
 		err = ended

@@ -23,7 +23,7 @@ func (h *htmlWatcher) flags(f *flag.FlagSet) {
 func (h *htmlWatcher) wanted() (bool, error) { return h.name != "", nil }
 
 func (h *htmlWatcher) begin(context.Context, *report.Live, *drive.Control, io.Writer) error {
-	return nil
+	return creatable(h.name)
 }
 
 func (h *htmlWatcher) end(d *report.Document) error {

@@ -9,6 +9,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
+
+	"github.com/correlator-go/correlator/conn"
 )
 
 // The exit codes.
@@ -80,15 +83,37 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	fmt.Fprintf(stderr, "loadgen: %v\n", err)
+	if gone, ok := errors.AsType[*conn.PeerGone](err); ok {
+		printTail(stderr, gone.StderrTail)
+	}
 	if _, ok := errors.AsType[usageError](err); ok {
 		hint := "loadgen -h"
+		if name == "" {
+			name = commands()[0].name
+		}
 		if _, ok := commandOf(name); ok {
 			hint = "loadgen " + name + " -h"
 		}
-		fmt.Fprintln(stderr, hint, "says how it is meant")
+		fmt.Fprintln(stderr, "see", hint)
 		return exitUsage
 	}
 	return exitError
+}
+
+// tailLines is how much of what a child said last is shown: npm and interpreters
+// name the cause some lines before the end.
+const tailLines = 15
+
+// printTail shows the last lines of a child's standard error, where there are more
+// than the one that the error has.
+func printTail(w io.Writer, tail []byte) {
+	lines := strings.Split(strings.TrimSpace(string(tail)), "\n")
+	if len(lines) < 2 {
+		return
+	}
+	for _, line := range lines[max(0, len(lines)-tailLines):] {
+		fmt.Fprintln(w, "  |", strings.TrimRight(line, "\r\t "))
+	}
 }
 
 func dispatch(ctx context.Context, name string, args []string, stdout, stderr io.Writer) (int, error) {
@@ -168,7 +193,34 @@ func parseSome(f *flag.FlagSet, args []string) error {
 			usage()
 			return err
 		}
-		return usageError{err}
+		return usageError{wanting(f, err)}
 	}
 	return nil
+}
+
+// wanting says what a flag's value should look like where package flag says
+// "parse error" alone.
+func wanting(f *flag.FlagSet, err error) error {
+	text, ok := strings.CutSuffix(err.Error(), ": parse error")
+	if !ok || !strings.Contains(text, " for flag -") {
+		return err
+	}
+	const before = " for flag -"
+	known := f.Lookup(text[strings.LastIndex(text, before)+len(before):])
+	if known == nil {
+		return err
+	}
+	getter, ok := known.Value.(flag.Getter)
+	if !ok {
+		return err
+	}
+	switch getter.Get().(type) {
+	case time.Duration:
+		return fmt.Errorf("%s: want a duration such as 500ms or 5s", text)
+	case int, int64:
+		return fmt.Errorf("%s: want a whole number", text)
+	case uint64:
+		return fmt.Errorf("%s: want a whole number from 0 on", text)
+	}
+	return err
 }

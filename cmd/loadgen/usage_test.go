@@ -81,12 +81,58 @@ func TestUsageErrors(t *testing.T) {
 		hint := "loadgen -h"
 		if strings.HasPrefix(line, "serve") {
 			hint = "loadgen serve -h"
-		} else if strings.HasPrefix(line, "run") {
+		} else if strings.HasPrefix(line, "-") {
 			hint = "loadgen run -h"
 		}
-		require.Regexp(t, `^loadgen: .+\n`+hint+` says how it is meant\n$`, errs, line)
+		require.Regexp(t, `^loadgen: .+\nsee `+hint+`\n$`, errs, line)
+		require.NotContains(t, errs, "parse error", line)
 		require.Empty(t, out, line)
 	}
+}
+
+// A value that a flag cannot take is told what is wanted.
+func TestBadFlagValues(t *testing.T) {
+	for line, want := range map[string]string{
+		"-d 5":          `invalid value "5" for flag -d: want a duration such as 500ms or 5s`,
+		"-late-by soon": `invalid value "soon" for flag -late-by: want a duration such as 500ms or 5s`,
+		"-c many":       `invalid value "many" for flag -c: want a whole number`,
+		"-seed -1":      `invalid value "-1" for flag -seed: want a whole number from 0 on`,
+	} {
+		code, _, errs := loadgen(t, strings.Fields(line)...)
+		require.Equal(t, exitUsage, code, line)
+		require.Equal(t, "loadgen: "+want+"\nsee loadgen run -h\n", errs)
+	}
+}
+
+// What cannot be written is told before the run, of which nothing is left then.
+func TestFilesAreTriedBeforeTheRun(t *testing.T) {
+	dir := t.TempDir()
+	for _, flag := range []string{"-o", "-hdr", "-hlog", "-html"} {
+		for _, name := range []string{filepath.Join(dir, "none", "x"), dir} {
+			code, out, errs := loadgen(t, "-d", "1h", "-quiet", flag, name)
+			require.Equal(t, exitError, code, flag)
+			require.Contains(t, errs, name, flag)
+			require.Empty(t, out, flag)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	code, _, errs := loadgen(t, "-target", "unix:"+filepath.Join(dir, "nobody"), "-quiet", "-o", filepath.Join(dir, "run.json"))
+	require.Equal(t, exitError, code, errs)
+	require.NoFileExists(t, filepath.Join(dir, "run.json"))
+}
+
+// The cause of a child's end is often some lines above the last one.
+func TestTailOfAChildIsShown(t *testing.T) {
+	var b strings.Builder
+	printTail(&b, []byte("one line\n"))
+	require.Empty(t, b.String())
+	printTail(&b, []byte("npm error 404 Not Found\r\nnpm error\nnpm error A complete log\n"))
+	require.Equal(t, "  | npm error 404 Not Found\n  | npm error\n  | npm error A complete log\n", b.String())
+	b.Reset()
+	printTail(&b, []byte(strings.Repeat("line\n", 100)))
+	require.Equal(t, strings.Repeat("  | line\n", tailLines), b.String())
 }
 
 func TestRunErrors(t *testing.T) {
