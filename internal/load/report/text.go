@@ -108,8 +108,12 @@ func only(ok bool, text string) string {
 func (d *Document) rates(p *printer) {
 	r := d.Rates
 	measured := d.Counts.Measured.Sum()
-	p.line("rate", "%s calls/s answered; %s calls in %v after %v of warm-up",
-		perSecond(r.Answered), count(measured), short(r.Seconds), short(d.Config.Warmup))
+	answered := perSecond(r.Answered) + " calls/s answered"
+	if r.Answered == 0 {
+		answered = "no call was answered while calls were sent"
+	}
+	p.line("rate", "%s; %s calls in %v after %v of warm-up",
+		answered, count(measured), short(r.Seconds), short(d.Config.Warmup))
 	if d.Config.Loop == "open" {
 		p.line("", "asked %s/s, offered %s/s; behind %s, dropped %s",
 			perSecond(r.Asked), perSecond(r.Offered), share(d.Counts.Behind, d.Counts.Planned), share(d.Counts.Dropped, d.Counts.Planned))
