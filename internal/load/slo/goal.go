@@ -69,7 +69,7 @@ func parseGoal(text string) (Goal, error) {
 	g := Goal{Text: text, Metric: text[:at], Op: op}
 	var ok bool
 	if g.Unit, ok = unitOf(g.Metric); !ok {
-		return Goal{}, fmt.Errorf("unknown metric %q (p50 ... p99.99, max, mean, service.p99 ..., error, timeout, lost, late, dropped, behind, rate, cpu, allocs, writes ...)", g.Metric)
+		return Goal{}, fmt.Errorf("unknown metric %q (p50 ... p99.999, max, mean, service.p99 ..., error, timeout, lost, late, dropped, behind, rate, cpu, allocs, writes ...)", g.Metric)
 	}
 	var err error
 	g.Limit, g.Unit, err = parseLimit(limit, g.Unit)
@@ -125,6 +125,10 @@ func parseLimit(text string, unit Unit) (float64, Unit, error) {
 			return v / 100, Share, err
 		}
 		v, err := number(text)
+		if err == nil && v != math.Trunc(v) {
+			// error<0.1 is meant as 0.1%, and would pass for no error at all.
+			err = fmt.Errorf("limit %q: want a share such as %s%%, or a whole number", text, text)
+		}
 		return v, unit, err
 	case PerSecond:
 		text = strings.TrimSuffix(text, "/s")

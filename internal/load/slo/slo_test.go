@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, goals, 5)
 	for _, text := range []string{"", ",", "p99<5ms,", "p99", "<5ms", "p99=5ms", "p99==5ms", "p101<1ms", "p<1ms", "q99<1ms", "p99<5", "p99<-1ms",
-		"p99<5%", "error<x", "error<0.1%%", "rate>=5ms", "allocs<1%", "rate>-1", "service.error<1", "service.cpu<1ms", "p99<", "rate>=inf", "gc<nan"} {
+		"p99<5%", "error<x", "error<0.1%%", "rate>=5ms", "allocs<1%", "rate>-1", "service.error<1", "service.cpu<1ms", "p99<", "rate>=inf", "gc<nan", "error<0.1", "late<0.5"} {
 		_, err := slo.Parse(text)
 		require.Error(t, err, text)
 	}
