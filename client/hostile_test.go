@@ -73,7 +73,7 @@ func zipped(prefix string, zeros int) []byte {
 // Whatever an HTTP server answers, the call ends with an error, costs no more than
 // the limits allow, and leaves nothing behind (which endpoint looks for).
 func TestHostileHTTPAnswers(t *testing.T) {
-	const bomb = 32 << 20
+	const bomb = 32 * hostileFrame
 	events := zipped("data: ", bomb)
 	object := zipped(`{"jsonrpc":"2.0","id":1,"result":"`, bomb)
 	status := func(err error, code int) bool {
