@@ -29,7 +29,7 @@ func runCompletion(_ context.Context, args []string, stdout, _ io.Writer) (int, 
 var choices = map[string][]string{
 	"mode": {"batch", "callback", "blocking"}, "end": {"wait", "cut"},
 	"framing": {"line", "headers", "length"}, "profile": {"mcp", "jsonrpc", "lsp"},
-	"target": {"pipe:echo", "unix:", "tcp:", "ws://", "wss://", "exec:"}, "listen": {"tcp:", "unix:", "ws:", "stdio"},
+	"target": {"pipe:echo", "unix:", "tcp:", "ws://", "wss://", "http://", "https://", "exec:"}, "era": {"auto", "modern", "older"}, "listen": {"tcp:", "unix:", "ws:", "stdio"},
 	"delay": {"const:", "exp:", "lognormal:", "pareto:"},
 }
 

@@ -14,7 +14,8 @@ costs and an accounting that must add up.
   loadgen COMMAND -h        every flag of a command, with examples
 
 the flags of run that matter most
-  -target T      pipe:echo, unix:/path, tcp:host:port, ws://host, 'exec:command'
+  -target T      pipe:echo, unix:/path, tcp:host:port, ws://host, http://host,
+                 'exec:command'
   -mcp           greet as an MCP client and call -tool with -args
   -rate 5k/s     open loop: latency counts from the planned time of a request;
                  without it a closed loop asks again when it was answered
@@ -39,7 +40,8 @@ const helpRun = `loadgen run sends requests to a target. "run" may be left out.
 target
   -target T        pipe:echo (in this process; the default), unix:/path,
                    tcp:host:port, ws://host:port/path, wss://…,
-                   'exec:command args' (a child over stdio)
+                   'exec:command args' (a child over stdio), or with -mcp
+                   http://host:port/path, https://… (Streamable HTTP)
   -conns N         connections (1); exec starts a child for each
   -framing F       line (default), headers (as LSP has them), length
   -profile P       mcp (default), jsonrpc, lsp
@@ -66,6 +68,7 @@ request
   -size B          bytes of params, 100 (default) or 100..4096
   -body JSON       params, or @file with them
   -mcp             greet as an MCP client, then load tools/call
+  -era E           of MCP: auto (asks the server; default), modern, older
   -tool T  -args J the tool (echo) and its arguments
   -mix FILE        several kinds of requests with weights, as JSON:
                    [{"weight":9,"method":"a","size":"100"},

@@ -85,7 +85,7 @@ func (s *settings) open(ctx context.Context) (*target.Target, error) {
 func (g *rig) greet(ctx context.Context) (err error) {
 	if g.settings.mcp {
 		for _, c := range g.t.Conns {
-			if g.session, err = target.Shake(ctx, c, probeTimeout); err != nil {
+			if g.session, err = target.Shake(ctx, c, g.settings.greet); err != nil {
 				return err
 			}
 		}
@@ -144,6 +144,9 @@ func (g *rig) run(ctx context.Context, stages []plan.Stage, config report.Config
 	if err == nil && unknown != "" {
 		document.Notes = append(document.Notes, unknown)
 	}
+	if lost := g.t.Lost(); err == nil && lost != nil {
+		document.Notes = append(document.Notes, fmt.Sprintf("the first call that was lost: %v", lost))
+	}
 	return document, result, err
 }
 
@@ -192,7 +195,7 @@ func (g *rig) counts(ctx context.Context, r *drive.Result, before echo.Counts, b
 }
 
 // explain prefers what a connection says of its end to the error of a call.
-func explain(conns []*conn.Conn, err error) error {
+func explain(conns []drive.Link, err error) error {
 	for _, c := range conns {
 		ended := c.Err()
 		if ended == nil {

@@ -27,6 +27,7 @@ type settings struct {
 	drive   drive.Config
 	stages  []plan.Stage // of the open loop, without the warm-up
 	mcp     bool
+	greet   target.Greeting // of an MCP server
 	seed    uint64
 	method  string // what is sent, for a person
 	payload string
@@ -62,11 +63,11 @@ const (
 
 // words are the flags that need a second look once all are known.
 type words struct {
-	rate, stages, mode, end, profile, slo, search string
-	method, size, body, tool, args, mix           string
-	duration, warmup                              time.Duration
-	set                                           map[string]bool
-	looking                                       []watcher
+	rate, stages, mode, end, profile, slo, search, era string
+	method, size, body, tool, args, mix                string
+	duration, warmup                                   time.Duration
+	set                                                map[string]bool
+	looking                                            []watcher
 }
 
 func newSettings(stdout io.Writer) *settings {
@@ -95,6 +96,7 @@ func newSettings(stdout io.Writer) *settings {
 	f.StringVar(&w.body, "body", "", "params as JSON, or @file")
 	f.StringVar(&w.mix, "mix", "", "file with several kinds of requests")
 	f.BoolVar(&s.mcp, "mcp", false, "greet as an MCP client and call a tool")
+	f.StringVar(&w.era, "era", "auto", "of MCP: auto, modern or older")
 	f.StringVar(&w.tool, "tool", defaultTool, "the tool to call")
 	f.StringVar(&w.args, "args", "", "its arguments as JSON")
 	f.BoolVar(&s.drive.Progress, "want-progress", false, "ask for progress")

@@ -43,8 +43,33 @@ func (s *settings) readTarget(w *words) (err error) {
 	if s.conns < 1 || s.conns > min(drive.LinksMax, s.drive.InFlight) {
 		return fmt.Errorf("-conns %d: want 1 to %d, and no more than -c %d", s.conns, drive.LinksMax, s.drive.InFlight)
 	}
-	s.profile, err = profileOf(w.profile)
-	return err
+	if s.profile, err = profileOf(w.profile); err != nil {
+		return err
+	}
+	if s.greet.Era, err = target.ParseEra(w.era); err != nil {
+		return fmt.Errorf("-%w", err)
+	}
+	s.greet.Probe = probeTimeout
+	return s.readMCP(w)
+}
+
+// readMCP checks what goes with -mcp, and with the targets that speak nothing else.
+func (s *settings) readMCP(w *words) error {
+	web := s.spec.Kind == "http" || s.spec.Kind == "https"
+	switch {
+	case w.set["era"] && !s.mcp:
+		return fmt.Errorf("-era needs -mcp")
+	case web && !s.mcp:
+		return fmt.Errorf("-target %s: what is at an HTTP endpoint speaks MCP: add -mcp", s.target)
+	case web && (w.set["framing"] || w.set["profile"]):
+		return fmt.Errorf("-framing and -profile are of connections; HTTP has its own")
+	case web && s.peerCounters:
+		return fmt.Errorf("-peer-counters: loadgen serve is no HTTP endpoint")
+	}
+	if web {
+		s.framing = "http"
+	}
+	return nil
 }
 
 // readLoad reads how much is sent, and when.

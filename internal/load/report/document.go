@@ -76,7 +76,7 @@ type Config struct {
 	Requests    int64    `json:"requests"`        // 0: ended by time
 	Timeout     int64    `json:"timeoutNs"`       // negative: none
 	End         string   `json:"end"`
-	Framing     string   `json:"framing"`
+	Framing     string   `json:"framing"` // line, headers, length, or http
 	Connections int      `json:"connections"`
 	Method      string   `json:"method"`
 	Payload     string   `json:"payload"`

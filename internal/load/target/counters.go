@@ -8,6 +8,7 @@ import (
 
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/internal/echo"
+	"github.com/correlator-go/correlator/internal/load/drive"
 )
 
 // pollEvery is the pace at which Settled asks again.
@@ -36,7 +37,7 @@ func (t *Target) Counts(ctx context.Context) (echo.Counts, error) {
 	return sum, nil
 }
 
-func (t *Target) ask(ctx context.Context, c *conn.Conn) (echo.Counts, error) {
+func (t *Target) ask(ctx context.Context, c drive.Link) (echo.Counts, error) {
 	result, err := c.Call(ctx, echo.CountersMethod, nil, conn.CallOptions{Timeout: countersTimeout})
 	if err != nil {
 		return echo.Counts{}, fmt.Errorf("%s: %w (only loadgen serve knows it)", echo.CountersMethod, err)

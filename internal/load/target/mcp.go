@@ -3,102 +3,77 @@ package target
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/client"
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/load/drive"
+	"github.com/correlator-go/correlator/mcp"
 )
-
-// The revisions of MCP that Shake speaks.
-const (
-	Modern = "2026-07-28" // no handshake; each request carries _meta
-	Legacy = "2025-11-25" // initialize first; older ones are accepted too
-)
-
-// codeUnsupportedVersion is the modern error for a revision that is not served.
-const codeUnsupportedVersion = -32022
 
 // Session is what Shake found out.
 type Session struct {
 	Version string // the revision in force
 	Server  string // name and version as the server gives them, "" if it does not
-	// Meta is the JSON text of _meta that every request must carry; nil for none.
+	// Meta is the JSON text of _meta that every request must carry; nil for none, and
+	// over HTTP, where the client puts it in.
 	Meta []byte
 }
 
-const modernMeta = `{"io.modelcontextprotocol/protocolVersion":"` + Modern + `","io.modelcontextprotocol/clientCapabilities":{},` +
-	`"io.modelcontextprotocol/clientInfo":{"name":"loadgen","version":"1"}}`
-
-// Shake asks with server/discover whether the peer speaks the modern revision
-// and otherwise greets it with initialize and notifications/initialized. Any
-// error but -32022, and no answer within probe, mean an older server, as the
-// specification says. ctx bounds the whole.
-func Shake(ctx context.Context, c *conn.Conn, probe time.Duration) (Session, error) {
-	result, err := c.Call(ctx, "server/discover", []byte(`{"_meta":`+modernMeta+`}`), conn.CallOptions{Timeout: probe})
-	if err == nil {
-		return discovered(result)
-	}
-	if e, ok := errors.AsType[*codec.Error](err); ok && e.Code == codeUnsupportedVersion {
-		return Session{}, fmt.Errorf("server/discover: the server speaks another modern revision than %s: %w", Modern, err)
-	}
-	if c.Err() != nil || ctx.Err() != nil {
-		return Session{}, fmt.Errorf("server/discover: %w", err)
-	}
-	return initialize(ctx, c)
+// Greeting is how Shake greets.
+type Greeting struct {
+	// Era says which revisions to try.
+	Era client.Era
+	// Probe is how long a server may leave the question whether it is modern
+	// unanswered. Zero is the client's default.
+	Probe time.Duration
 }
 
-func discovered(result []byte) (Session, error) {
-	var d struct {
-		SupportedVersions []string `json:"supportedVersions"`
-		Meta              struct {
-			Server named `json:"io.modelcontextprotocol/serverInfo"`
-		} `json:"_meta"`
-	}
-	if err := json.Unmarshal(result, &d); err != nil {
-		return Session{}, fmt.Errorf("server/discover: unreadable result: %w", err)
-	}
-	if !slices.Contains(d.SupportedVersions, Modern) {
-		return Session{}, fmt.Errorf("server/discover: the server speaks %q, not %s", d.SupportedVersions, Modern)
-	}
-	return Session{Version: Modern, Server: d.Meta.Server.String(), Meta: []byte(modernMeta)}, nil
+func (g Greeting) apply(o *client.Options) {
+	o.Info = mcp.Implementation{Name: "loadgen", Version: "1"}
+	o.Era, o.ProbeTimeout = g.Era, g.Probe
+	o.Eras = new(client.Eras) // a load test asks anew: the server may be another one by now
 }
 
-func initialize(ctx context.Context, c *conn.Conn) (Session, error) {
-	const params = `{"protocolVersion":"` + Legacy + `","capabilities":{},"clientInfo":{"name":"loadgen","version":"1"}}`
-	result, err := c.Call(ctx, "initialize", []byte(params), conn.CallOptions{})
-	if err != nil {
-		return Session{}, fmt.Errorf("initialize: %w", err)
+// ParseEra reads the word of an era: auto, modern or older.
+func ParseEra(text string) (client.Era, error) {
+	switch text {
+	case "auto":
+		return client.EraAuto, nil
+	case "modern":
+		return client.EraModern, nil
+	case "older":
+		return client.EraLegacy, nil
 	}
-	var r struct {
-		ProtocolVersion string `json:"protocolVersion"`
-		ServerInfo      named  `json:"serverInfo"`
-	}
-	if err := json.Unmarshal(result, &r); err != nil {
-		return Session{}, fmt.Errorf("initialize: unreadable result: %w", err)
-	}
-	if !slices.Contains([]string{Legacy, "2025-06-18", "2025-03-26", "2024-11-05"}, r.ProtocolVersion) {
-		return Session{}, fmt.Errorf("initialize: the server speaks %q", r.ProtocolVersion)
-	}
-	if err := c.Notify(ctx, "notifications/initialized", nil); err != nil {
-		return Session{}, fmt.Errorf("notifications/initialized: %w", err)
-	}
-	return Session{Version: r.ProtocolVersion, Server: r.ServerInfo.String()}, nil
+	return 0, fmt.Errorf("era %q: want auto, modern or older", text)
 }
 
-type named struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
+// Shake greets the peer as a client of package client does, and asks first which era
+// it is of unless g says that. ctx bounds the whole.
+func Shake(ctx context.Context, l drive.Link, g Greeting) (Session, error) {
+	switch l := l.(type) {
+	case *HTTPLink:
+		return l.greet(ctx, g)
+	case *conn.Conn:
+		var o client.Options
+		g.apply(&o)
+		c, err := client.Connect(ctx, client.Over(l), o)
+		if err != nil {
+			return Session{}, err
+		}
+		return sessionOf(c, c.RequestMeta()), nil
+	}
+	return Session{}, fmt.Errorf("target: a %T speaks no MCP", l)
 }
 
-func (n named) String() string {
-	if n.Version == "" {
-		return n.Name
+func sessionOf(c *client.Client, meta []byte) Session {
+	server := c.ServerInfo()
+	name := server.Name
+	if server.Version != "" {
+		name += " " + server.Version
 	}
-	return n.Name + " " + n.Version
+	return Session{Version: string(c.Revision()), Server: name, Meta: meta}
 }
 
 // ToolFailed reports whether the result of tools/call says that the tool failed.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/internal/echo"
+	"github.com/correlator-go/correlator/internal/load/drive"
 )
 
 // Default is the target when none is named.
@@ -17,8 +18,8 @@ const Default = "pipe:echo"
 
 // Spec is a parsed target.
 type Spec struct {
-	Kind    string // "pipe", "unix", "tcp", "ws", "wss" or "exec"
-	Address string // of a socket; the URL of a WebSocket
+	Kind    string // "pipe", "unix", "tcp", "ws", "wss", "http", "https" or "exec"
+	Address string // of a socket; the URL of a WebSocket or of an endpoint
 	Command []string
 }
 
@@ -26,7 +27,7 @@ type Spec struct {
 func Parse(text string) (Spec, error) {
 	kind, rest, found := strings.Cut(text, ":")
 	if !found || rest == "" {
-		return Spec{}, fmt.Errorf("target %q: want pipe:echo, unix:/path, tcp:host:port, ws://host:port/path or exec:command args", text)
+		return Spec{}, fmt.Errorf("target %q: want pipe:echo, unix:/path, tcp:host:port, ws://host:port/path, http://host:port/path or exec:command args", text)
 	}
 	switch kind {
 	case "pipe":
@@ -43,6 +44,8 @@ func Parse(text string) (Spec, error) {
 		return Spec{Kind: kind, Address: rest}, nil
 	case "ws", "wss":
 		return parseWS(text, kind, rest)
+	case "http", "https":
+		return parseHTTP(text, kind)
 	case "exec":
 		words, err := Words(rest)
 		if err != nil {
@@ -50,13 +53,14 @@ func Parse(text string) (Spec, error) {
 		}
 		return Spec{Kind: kind, Command: words}, nil
 	}
-	return Spec{}, fmt.Errorf("target %q: unknown kind %q (pipe, unix, tcp, ws, wss, exec)", text, kind)
+	return Spec{}, fmt.Errorf("target %q: unknown kind %q (pipe, unix, tcp, ws, wss, http, https, exec)", text, kind)
 }
 
 // Options of Open.
 type Options struct {
 	// Conn is how the connections behave. Its Handler is replaced: requests of
-	// the peer are refused, pings answered.
+	// the peer are refused, pings answered. Of it MaxPending, Overflow and Timeout
+	// count at an HTTP endpoint.
 	Conn conn.Options
 	// Count is how many connections are made, each to a server or a child of its
 	// own where the target is pipe or exec. Zero and negative are one.
@@ -70,8 +74,9 @@ type Options struct {
 
 // Target is open connections. Its methods are for one goroutine.
 type Target struct {
-	// Conns are the connections. The slice must not be changed.
-	Conns []*conn.Conn
+	// Conns are the connections; those to an HTTP endpoint are of type *HTTPLink. The
+	// slice must not be changed.
+	Conns []drive.Link
 	// Echo is the counters of the servers behind pipe:echo, else nil.
 	Echo *echo.Counters
 
@@ -106,7 +111,18 @@ func Open(ctx context.Context, spec Spec, o Options) (*Target, error) {
 	return t, nil
 }
 
-func (t *Target) open(ctx context.Context, spec Spec, o Options) (*conn.Conn, error) {
+func (t *Target) open(ctx context.Context, spec Spec, o Options) (drive.Link, error) {
+	if spec.Kind == "http" || spec.Kind == "https" {
+		return newHTTPLink(spec.Address, o.Conn), nil // Shake connects
+	}
+	c, err := t.connect(ctx, spec, o)
+	if err != nil {
+		return nil, err // and no link that is a nil *conn.Conn
+	}
+	return c, nil
+}
+
+func (t *Target) connect(ctx context.Context, spec Spec, o Options) (*conn.Conn, error) {
 	switch spec.Kind {
 	case "pipe":
 		client, server := echo.Pipe()
@@ -130,6 +146,16 @@ func (t *Target) open(ctx context.Context, spec Spec, o Options) (*conn.Conn, er
 // Wake makes the servers behind pipe:echo stop stalling, for good: what they have
 // not read yet is read now. It does nothing to other targets.
 func (t *Target) Wake() { t.awake.Do(func() { close(t.quit) }) }
+
+// Lost is why a call that an HTTP endpoint lost was lost; nil if none was.
+func (t *Target) Lost() error {
+	for _, c := range t.Conns {
+		if l, ok := c.(*HTTPLink); ok && l.Lost() != nil {
+			return l.Lost()
+		}
+	}
+	return nil
+}
 
 // Close ends the connections, child processes too, and returns why an echo server
 // in this process ended if it did so by itself. It may be called again.

@@ -22,6 +22,8 @@ func TestParse(t *testing.T) {
 		"unix:/run/a b.sock":    {Kind: "unix", Address: "/run/a b.sock"},
 		"tcp:127.0.0.1:80":      {Kind: "tcp", Address: "127.0.0.1:80"},
 		"tcp:[::1]:80":          {Kind: "tcp", Address: "[::1]:80"},
+		"http://a:80/mcp":       {Kind: "http", Address: "http://a:80/mcp"},
+		"https://a/":            {Kind: "https", Address: "https://a/"},
 		"exec:npx -y 'a b' c":   {Kind: "exec", Command: []string{"npx", "-y", "a b", "c"}},
 		`exec:C:\bin\x.exe run`: {Kind: "exec", Command: []string{`C:\bin\x.exe`, "run"}},
 	} {
@@ -29,7 +31,7 @@ func TestParse(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, got, text)
 	}
-	for _, text := range []string{"", "pipe", "pipe:", "pipe:x", "tcp:80", "unix:", "exec:", "exec: ", "exec:'a", "http://x", "echo"} {
+	for _, text := range []string{"", "pipe", "pipe:", "pipe:x", "tcp:80", "unix:", "exec:", "exec: ", "exec:'a", "http:", "http:///x", "https://%", "ftp://x", "echo"} {
 		_, err := target.Parse(text)
 		require.Error(t, err, text)
 	}
@@ -115,12 +117,12 @@ func TestShake(t *testing.T) {
 		version string
 		meta    bool
 	}{
-		"modern": {echo.Options{MCP: true, Discover: true}, target.Modern, true},
-		"legacy": {echo.Options{MCP: true}, target.Legacy, false},
+		"modern": {echo.Options{MCP: true, Discover: true}, "2026-07-28", true},
+		"legacy": {echo.Options{MCP: true}, "2025-11-25", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := open(t, "pipe:echo", target.Options{Echo: test.echo})
-			session, err := target.Shake(t.Context(), x.Conns[0], time.Second)
+			session, err := target.Shake(t.Context(), x.Conns[0], target.Greeting{Probe: time.Second})
 			require.NoError(t, err)
 			require.Equal(t, test.version, session.Version)
 			require.Equal(t, "correlator-echo 1", session.Server)
@@ -134,20 +136,20 @@ func TestShake(t *testing.T) {
 func TestShakeFails(t *testing.T) {
 	// A plain echo server's answer to server/discover holds no versions.
 	x := open(t, "pipe:echo", target.Options{})
-	_, err := target.Shake(t.Context(), x.Conns[0], time.Second)
-	require.ErrorContains(t, err, "server/discover")
+	_, err := target.Shake(t.Context(), x.Conns[0], target.Greeting{Probe: time.Second})
+	require.ErrorContains(t, err, "no common revision")
 	require.NoError(t, x.Close())
 
 	x = open(t, "pipe:echo", target.Options{Echo: echo.Options{MCP: true, Shape: echo.Shape{DieAfter: 1}}})
-	_, err = target.Shake(t.Context(), x.Conns[0], time.Second)
-	require.ErrorIs(t, err, conn.ErrClosed)
+	_, err = target.Shake(t.Context(), x.Conns[0], target.Greeting{Probe: time.Second})
+	require.ErrorAs(t, err, new(*conn.PeerGone))
 	require.NoError(t, x.Close())
 
 	// Nobody answers, and the caller's time is over before the probe's.
 	x = open(t, "pipe:echo", target.Options{Echo: echo.Options{MCP: true, Shape: echo.Shape{Blackhole: 1}}})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err = target.Shake(ctx, x.Conns[0], time.Minute)
+	_, err = target.Shake(ctx, x.Conns[0], target.Greeting{Probe: time.Minute})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NoError(t, x.Close())
 }
