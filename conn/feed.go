@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/correlator-go/correlator/internal/invariants"
@@ -21,6 +22,7 @@ type feed struct {
 	progress func(Progress)
 	notes    func(Notification)
 	slow     SlowPolicy
+	reports  int // how much progress may wait
 	// limit and limitBytes bound the notifications that wait; one alone always may.
 	limit, limitBytes int
 	quiet             bool          // CallOptions.NoCancel
@@ -29,8 +31,9 @@ type feed struct {
 
 	mu      sync.Mutex // protects the fields below
 	queue   []delivery
-	noted   int      // notes in queue
+	noted   int      // notes in queue; the rest is progress
 	bytes   int      // of those
+	said    int      // bytes of progress in queue
 	running bool     // of Start: the goroutine lives
 	over    bool     // the call settled: nothing more goes in
 	outcome *Outcome // settled while the goroutine ran: its last delivery
@@ -65,12 +68,17 @@ func (f *feed) offerProgress(params []byte) offered {
 	if f.over {
 		return feedOver
 	}
-	for i := range f.queue {
-		if d := &f.queue[i]; !d.note {
-			d.params = append(d.params[:0], params...)
-			return feedCoalesced
+	waits := len(f.queue) - f.noted
+	if waits >= f.reports || waits > 0 && f.said+len(params) > f.limitBytes {
+		for i := len(f.queue) - 1; i >= 0; i-- {
+			if d := &f.queue[i]; !d.note {
+				f.said += len(params) - len(d.params)
+				d.params = append(d.params[:0], params...)
+				return feedCoalesced
+			}
 		}
 	}
+	f.said += len(params)
 	f.putLocked(delivery{params: append(f.spare[:0], params...)})
 	f.spare = nil
 	return feedTook
@@ -101,13 +109,13 @@ func (f *feed) offerNote(method, params []byte) offered {
 	return result
 }
 
-// dropOldestLocked drops the note that has waited longest. Progress is neither
-// counted nor dropped: no more than one waits.
+// dropOldestLocked drops the note that has waited longest, and no progress, which
+// has a bound of its own.
 func (f *feed) dropOldestLocked() {
-	if !f.queue[0].note {
-		f.queue[0], f.queue[1] = f.queue[1], f.queue[0]
-	}
-	f.takeLocked()
+	oldest := slices.IndexFunc(f.queue, func(d delivery) bool { return d.note })
+	f.noted--
+	f.bytes -= f.queue[oldest].size()
+	f.queue = slices.Delete(f.queue, oldest, oldest+1)
 }
 
 // takeLocked removes what is first in the queue.
@@ -118,6 +126,8 @@ func (f *feed) takeLocked() delivery {
 	if d.note {
 		f.noted--
 		f.bytes -= d.size()
+	} else {
+		f.said -= d.size()
 	}
 	return d
 }
