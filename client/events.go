@@ -30,8 +30,12 @@ type events struct {
 
 var errEventTooLarge = errors.New("client: event too large")
 
-// maxRetry bounds what a server may ask for.
-const maxRetry = 5 * time.Minute
+// What a server may ask for has bounds: without the lower one it could have us come
+// back as fast as we can.
+const (
+	minRetry = 20 * time.Millisecond
+	maxRetry = 5 * time.Minute
+)
 
 func newEvents(r io.Reader, max int) *events {
 	return &events{r: bufio.NewReaderSize(r, 4<<10), max: max, retry: -1}
@@ -82,7 +86,8 @@ func (e *events) next() ([]byte, error) {
 			}
 		case "retry":
 			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
-				e.retry = min(time.Duration(min(n, maxRetry.Milliseconds()))*time.Millisecond, maxRetry)
+				n = min(max(n, minRetry.Milliseconds()), maxRetry.Milliseconds())
+				e.retry = time.Duration(n) * time.Millisecond
 			}
 		}
 	}

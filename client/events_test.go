@@ -30,6 +30,7 @@ func TestEvents(t *testing.T) {
 		{name: "id alone", text: "id: 7\n\ndata: a\n\n", data: []string{"a"}, last: "7"},
 		{name: "id with a null", text: "id: a\x00b\ndata: a\n\n", data: []string{"a"}},
 		{name: "retry that is no number", text: "retry: soon\nretry: -1\ndata: a\n\n", data: []string{"a"}},
+		{name: "retry of no time", text: "retry: 0\ndata: a\n\n", data: []string{"a"}, retry: minRetry},
 		{name: "retry of a century", text: "retry: 99999999999999\ndata: a\n\n", data: []string{"a"}, retry: maxRetry},
 		{name: "cut", text: "data: a\n\ndata: b", data: []string{"a"}},
 		{name: "cut before the empty line", text: "data: a\n\nid: 9\ndata: b\n", data: []string{"a"}},

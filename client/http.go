@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/correlator-go/correlator/conn"
@@ -94,7 +93,9 @@ func (t HTTP) open(_ context.Context, c *Client) (link, error) {
 	l := &httpLink{
 		c: c, t: t, client: t.Client, engine: table, maxFrame: o.MaxFrame,
 		ended: make(chan struct{}), serving: make(map[string]context.CancelFunc), slots: make(chan struct{}, concurrency(o.MaxConcurrent)),
+		renews: make(chan struct{}, 1),
 	}
+	l.asked.limit(cap(l.slots), &o)
 	if l.maxFrame == 0 {
 		l.maxFrame = conn.DefaultMaxFrame
 	} else if l.maxFrame < 0 {
@@ -150,11 +151,12 @@ type httpLink struct {
 	session  string // Mcp-Session-Id; "" without one
 	closed   bool
 	serving  map[string]context.CancelFunc // requests of the server, by their id's text
+	unlisten context.CancelFunc            // ends the stream of the session before
 	ended    chan struct{}
 
 	slots  chan struct{} // one for each request of the server that is served
-	renews sync.Mutex    // held while a new session is begun
-	queued atomic.Int64  // requests of the server that wait for a slot
+	renews chan struct{} // has room for who begins a new session
+	asked  backlog
 }
 
 func (l *httpLink) adopt(revision mcp.Revision) {
@@ -221,7 +223,7 @@ func (l *httpLink) goodbye(session string) {
 	if err != nil {
 		return
 	}
-	if resp, err := l.client.Do(req); err == nil {
+	if resp, err := l.do(req); err == nil {
 		discard(resp)
 	}
 }

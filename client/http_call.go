@@ -33,7 +33,13 @@ func (l *httpLink) call(ctx context.Context, r *request) ([]byte, error) {
 		return text, err
 	}
 	// The server did not serve the request, so that it is safe to send it again.
-	if failed := l.renew(ctx, session); failed != nil {
+	limit := r.timeout
+	if limit == 0 {
+		limit = l.c.o.Timeout
+	}
+	renewing, cancel := l.within(ctx, limit)
+	defer cancel()
+	if failed := l.renew(renewing, session); failed != nil {
 		return nil, fmt.Errorf("%w: %w", err, failed)
 	}
 	return l.attempt(ctx, r)
@@ -41,8 +47,14 @@ func (l *httpLink) call(ctx context.Context, r *request) ([]byte, error) {
 
 // renew begins a new session in the place of old, unless somebody did already.
 func (l *httpLink) renew(ctx context.Context, old string) error {
-	l.renews.Lock()
-	defer l.renews.Unlock()
+	select {
+	case l.renews <- struct{}{}:
+		defer func() { <-l.renews }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-l.base.Done():
+		return l.engine.Failure()
+	}
 	if _, now := l.state(); now != old {
 		return nil
 	}
@@ -172,7 +184,7 @@ func (l *httpLink) post(ctx context.Context, method string, frame []byte, header
 			req.Header.Set(h.Name, h.Value)
 		}
 	}
-	return l.client.Do(req)
+	return l.do(req)
 }
 
 // newRequest makes a request with what every one of them carries.
@@ -223,12 +235,12 @@ func describe(h http.Header, frame []byte) error {
 // tasksPrefix is that of the methods of the tasks extension.
 const tasksPrefix = "tasks/"
 
-// notify posts a notification. Failures are those of a call.
+// notify posts a notification, within the time of a call. Failures are those of one.
 func (l *httpLink) notify(ctx context.Context, method string, params []byte) error {
 	if err := l.engine.Failure(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := l.within(ctx, l.c.o.Timeout)
 	defer cancel()
 	defer context.AfterFunc(l.base, cancel)()
 	resp, err := l.post(ctx, method, codec.AppendNotification(nil, method, params), nil)

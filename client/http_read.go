@@ -103,6 +103,12 @@ func (l *httpLink) other(m *codec.Message) {
 func (x *exchange) follow(ctx context.Context, body io.Reader) error {
 	l := x.link
 	s := newEvents(body, l.maxFrame)
+	var again *http.Response // at most one: a call may be taken up for hours
+	defer func() {
+		if again != nil {
+			discard(again)
+		}
+	}()
 	for {
 		settled, err := x.events(s)
 		if settled {
@@ -112,12 +118,13 @@ func (x *exchange) follow(ctx context.Context, body io.Reader) error {
 		if revision.IsModern() || s.last == "" || errors.Is(err, errEventTooLarge) {
 			return ended(err)
 		}
-		resp, again := l.resume(ctx, s)
 		if again != nil {
-			return ended(again)
+			discard(again)
 		}
-		defer discard(resp) // few: MaxResumes in a row without progress
-		s.reset(&touching{r: resp.Body, x: x})
+		if again, err = l.resume(ctx, s); err != nil {
+			return ended(err)
+		}
+		s.reset(&touching{r: again.Body, x: x})
 	}
 }
 
@@ -160,13 +167,3 @@ func (t *touching) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// discard ends a response. What little is left is read, so that the connection can
-// serve again.
-func discard(resp *http.Response) {
-	_, _ = io.CopyN(io.Discard, resp.Body, discardBytes)
-	_ = resp.Body.Close()
-}
-
-// discardBytes is how much reading costs less than a new connection.
-const discardBytes = 4 << 10

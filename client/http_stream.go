@@ -60,7 +60,7 @@ func (l *httpLink) get(ctx context.Context, last string) (*http.Response, error)
 	if last != "" {
 		req.Header.Set(headerLast, last)
 	}
-	resp, err := l.client.Do(req)
+	resp, err := l.do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +74,7 @@ func (l *httpLink) get(ctx context.Context, last string) (*http.Response, error)
 // listen holds open the stream on which a server of the older era sends what
 // belongs to no call, as long as the server has one.
 func (l *httpLink) listen() {
-	ctx := l.base
-	_, session := l.state()
+	ctx, session := l.listening()
 	s := newEvents(http.NoBody, l.maxFrame)
 	resp, err := l.get(ctx, "")
 	for err == nil {
@@ -87,6 +86,18 @@ func (l *httpLink) listen() {
 		}
 		resp, err = l.resume(ctx, s)
 	}
+}
+
+// listening makes the stream of the session the only one: a server may leave that
+// of a session that it ended open for ever.
+func (l *httpLink) listening() (ctx context.Context, session string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.unlisten != nil {
+		l.unlisten()
+	}
+	ctx, l.unlisten = context.WithCancel(l.base)
+	return ctx, l.session
 }
 
 // hear takes what comes on a stream until it ends. A bad event harms no other.
@@ -121,9 +132,17 @@ func (l *httpLink) requested(m *codec.Message) {
 		method = string(m.Method())
 		params = append([]byte(nil), m.Params()...)
 	)
-	if l.queued.Add(1) > int64(l.queueable()) {
-		l.queued.Add(-1)
-		l.goOn(func() { l.reply(l.base, key, nil, &codec.Error{Code: codec.CodeInternal, Message: "overloaded"}) })
+	size := int64(len(key) + len(method) + len(params))
+	switch l.asked.enter(size) {
+	case full:
+		if !l.goOn(func() {
+			defer l.asked.refused()
+			l.reply(l.base, key, nil, &codec.Error{Code: codec.CodeInternal, Message: "overloaded"})
+		}) {
+			l.asked.refused()
+		}
+		return
+	case flooded:
 		return
 	}
 	ctx, cancel := context.WithCancel(l.base)
@@ -134,12 +153,12 @@ func (l *httpLink) requested(m *codec.Message) {
 	}
 	l.mu.Unlock()
 	if twice { // an answer would end the first at the server
-		l.queued.Add(-1)
+		l.asked.leave(size)
 		cancel()
 		return
 	}
 	finish := func() {
-		l.queued.Add(-1)
+		l.asked.leave(size)
 		l.mu.Lock()
 		delete(l.serving, key)
 		l.mu.Unlock()
@@ -162,24 +181,15 @@ func (l *httpLink) requested(m *codec.Message) {
 	}
 }
 
-// queueable is how many requests of the server may be there at once.
-func (l *httpLink) queueable() int {
-	switch n := l.c.o.Conn.MaxQueued; {
-	case n == 0:
-		return cap(l.slots) + conn.DefaultMaxQueued
-	case n < 0:
-		return cap(l.slots)
-	default:
-		return cap(l.slots) + n
-	}
-}
-
-// reply posts the answer to a request of the server.
+// reply posts the answer to a request of the server, within the time of a call: a
+// server that takes none must not keep the place for ever.
 func (l *httpLink) reply(ctx context.Context, rawID string, result []byte, failure *codec.Error) {
 	frame := codec.AppendResult(nil, []byte(rawID), result)
 	if failure != nil {
 		frame = codec.AppendError(nil, []byte(rawID), failure)
 	}
+	ctx, cancel := l.within(ctx, l.c.o.Timeout)
+	defer cancel()
 	resp, err := l.post(ctx, "", frame, nil)
 	if err == nil { // else the server waits for an answer in vain, as its own timeout will tell it
 		discard(resp)

@@ -86,8 +86,8 @@ type Options struct {
 
 	// Conn has the limits of the connection: frames, buffers, keep-alive, hooks.
 	// Profile, Handler, Batches, Timeout and IdleTimeout are the client's own. Over
-	// HTTP MaxPending, Overflow, Grace, MaxFrame, MaxDepth, Observer, OnPanic and
-	// Clock count.
+	// HTTP MaxPending, Overflow, Grace, MaxFrame, MaxDepth, MaxConcurrent, MaxQueued,
+	// MaxQueuedBytes, Observer, OnPanic and Clock count.
 	Conn conn.Options
 }
 
