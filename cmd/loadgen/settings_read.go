@@ -40,6 +40,9 @@ func (s *settings) readTarget(w *words) (err error) {
 	if s.framer, err = framerOf(s.framing); err != nil {
 		return err
 	}
+	if s.drive.InFlight < 1 || s.drive.InFlight > drive.InFlightMax {
+		return fmt.Errorf("-c %d: want 1 to %d", s.drive.InFlight, drive.InFlightMax)
+	}
 	if s.conns < 1 || s.conns > min(drive.LinksMax, s.drive.InFlight) {
 		return fmt.Errorf("-conns %d: want 1 to %d, and no more than -c %d", s.conns, drive.LinksMax, s.drive.InFlight)
 	}
@@ -94,8 +97,6 @@ func (s *settings) readLoad(w *words) (err error) {
 	switch {
 	case w.rate != "" && w.stages != "":
 		return fmt.Errorf("-rate and -stages are two ways to say the same: give one")
-	case c.InFlight < 1 || c.InFlight > drive.InFlightMax:
-		return fmt.Errorf("-c %d: want 1 to %d", c.InFlight, drive.InFlightMax)
 	case c.Drop && !open:
 		return fmt.Errorf("-drop needs an open loop: -rate, -stages or -search")
 	case c.Requests < 0 || c.Duration < 0 || c.Warmup < 0:

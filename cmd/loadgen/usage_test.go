@@ -96,6 +96,7 @@ func TestBadFlagValues(t *testing.T) {
 		"-d 5":          `invalid value "5" for flag -d: want a duration such as 500ms or 5s`,
 		"-late-by soon": `invalid value "soon" for flag -late-by: want a duration such as 500ms or 5s`,
 		"-c many":       `invalid value "many" for flag -c: want a whole number`,
+		"-c 0":          `-c 0: want 1 to 1048576`,
 		"-seed -1":      `invalid value "-1" for flag -seed: want a whole number from 0 on`,
 	} {
 		code, _, errs := loadgen(t, strings.Fields(line)...)
