@@ -74,6 +74,9 @@ func TestFailuresAreTheSameEverywhere(t *testing.T) {
 func TestInvalidResults(t *testing.T) {
 	for _, c := range []struct{ name, method, result string }{
 		{"unknown result type", "tools/call", `{"resultType":"other"}`},
+		{"empty result type", "tools/call", `{"resultType":""}`},
+		{"result type that is no text", "tools/call", `{"resultType":7}`},
+		{"result type of the tasks extension", "tools/call", `{"resultType":"task","taskId":"t"}`},
 		{"nothing is asked", "tools/call", `{"resultType":"input_required"}`},
 		{"a list cannot ask", "tools/list", `{"resultType":"input_required","requestState":"x"}`},
 	} {
@@ -85,7 +88,7 @@ func TestInvalidResults(t *testing.T) {
 			})
 		})
 	}
-	for _, result := range []string{`[]`, `"text"`, `{"resultType":""}`, `{"resultType":7}`, `{"tools":[]}`} {
+	for _, result := range []string{`[]`, `"text"`, `{"resultType":null}`, `{"tools":[]}`, `{"resultType":"complete"}`} {
 		t.Run("complete "+result, func(t *testing.T) {
 			s := modern(func(message) []string { return []string{`{"jsonrpc":"2.0","id":ID,"result":` + result + `}`} })
 			scripted(t, s, client.Options{}, func(t *testing.T, cl *client.Client) {

@@ -65,15 +65,18 @@ func readRound(method string, text []byte) (*round, error) {
 	if err := decode(method, text, &kind); err != nil {
 		return nil, err
 	}
-	if len(kind.ResultType) == 0 || kind.ResultType[0] != '"' {
-		return nil, nil // not a string: as if it were absent
+	if len(kind.ResultType) == 0 || string(kind.ResultType) == "null" {
+		return nil, nil // absent
+	}
+	if kind.ResultType[0] != '"' {
+		return nil, invalid(method, "resultType %.40s", kind.ResultType)
 	}
 	var name string
 	if err := decode(method, kind.ResultType, &name); err != nil {
 		return nil, err
 	}
 	switch name {
-	case "", mcp.ResultComplete:
+	case mcp.ResultComplete:
 		return nil, nil
 	case mcp.ResultInputRequired:
 	default:
