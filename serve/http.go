@@ -113,6 +113,9 @@ func (s *Server) HTTP(o HTTPOptions) (*HTTP, error) {
 
 // ServeHTTP serves one request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Whatever is answered, net/http reads what is left of the body before it sends
+	// the answer.
+	h.bodyWithin(w, h.o.ReadTimeout)
 	if e := h.guard(r); e != nil {
 		h.reject(w, e)
 		return
@@ -136,6 +139,19 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		h.reject(w, refuse(http.StatusMethodNotAllowed, "method", "only GET, POST and DELETE are served here"))
 	}
+}
+
+// bodyWithin bounds how long what r brings may still take; zero and negative let it
+// take any time. Not every ResponseWriter can: then the server's own limits must do.
+func (h *HTTP) bodyWithin(w http.ResponseWriter, d time.Duration) {
+	if h.o.ReadTimeout < 0 {
+		return // nobody touches the server's own
+	}
+	var until time.Time
+	if d > 0 {
+		until = time.Now().Add(d)
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(until)
 }
 
 // The headers of MCP.

@@ -133,6 +133,10 @@ func (s *session) silent(t *track) bool {
 
 // get opens the session's own stream, or goes on with one that was lost.
 func (h *HTTP) get(w http.ResponseWriter, r *http.Request, caller mcp.Caller) {
+	if _, e := h.body(w, r); e != nil { // it has none to speak of, but must not stall the stream
+		h.reject(w, e)
+		return
+	}
 	if !accepts(r, "text/event-stream") {
 		h.reject(w, refuse(http.StatusNotAcceptable, "accept", "Accept must list text/event-stream"))
 		return

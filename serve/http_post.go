@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/mcp"
@@ -51,11 +50,6 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, caller mcp.Caller) {
 
 // body reads the body within its bounds.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, *rejection) {
-	control := http.NewResponseController(w)
-	if h.o.ReadTimeout > 0 {
-		// Not every ResponseWriter can; then the server's own limits must do.
-		_ = control.SetReadDeadline(time.Now().Add(h.o.ReadTimeout))
-	}
 	most := h.server.o.MaxFrame
 	var buf bytes.Buffer
 	if r.ContentLength > 0 {
@@ -75,10 +69,7 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, *rejection)
 	case err != nil:
 		return nil, refuse(http.StatusBadRequest, "body", "the body could not be read")
 	}
-	if h.o.ReadTimeout > 0 {
-		// From here on a read means that the client went, and may take its time.
-		_ = control.SetReadDeadline(time.Time{})
-	}
+	h.bodyWithin(w, 0) // from here on a read means that the client went
 	return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), nil
 }
 

@@ -1,0 +1,71 @@
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/serve"
+)
+
+// A body that never comes keeps no answer back for longer than ReadTimeout, whatever
+// is answered and whether anybody wants the body.
+func TestBodyThatNeverComes(t *testing.T) {
+	const accept = "Accept: application/json, text/event-stream\r\n"
+	for _, c := range []struct {
+		name, head string
+		options    serve.HTTPOptions
+		status     int
+	}{
+		{"taken", "POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" + accept, serve.HTTPOptions{}, 400},
+		{"of no type", "POST /mcp HTTP/1.1\r\nHost: a\r\n" + accept, serve.HTTPOptions{}, 415},
+		{"from another site", "POST /mcp HTTP/1.1\r\nHost: a\r\nOrigin: http://evil.example\r\n", serve.HTTPOptions{}, 403},
+		{"to another host", "POST /mcp HTTP/1.1\r\nHost: b\r\n", serve.HTTPOptions{AllowedHosts: []string{"a"}}, 403},
+		{"with another method", "PUT /mcp HTTP/1.1\r\nHost: a\r\n", serve.HTTPOptions{}, 405},
+		{"of a DELETE", "DELETE /mcp HTTP/1.1\r\nHost: a\r\nMcp-Session-Id: none\r\n", serve.HTTPOptions{}, 404},
+		{"of a GET", "GET /mcp HTTP/1.1\r\nHost: a\r\nMcp-Session-Id: none\r\n" + accept, serve.HTTPOptions{}, 400},
+	} {
+		for _, length := range []string{"Content-Length: 100\r\n", "Transfer-Encoding: chunked\r\n"} {
+			t.Run(c.name+" "+length[:7], func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c.options.ReadTimeout = 3 * time.Second
+					w := newWeb(t, newTools(), serve.Options{}, c.options)
+					defer w.close()
+					peer, err := w.listen.dial(context.Background(), "", "")
+					require.NoError(t, err)
+					defer peer.Close()
+					_, err = io.WriteString(peer, c.head+length+"\r\n")
+					require.NoError(t, err)
+					begun := time.Now()
+					resp, err := http.ReadResponse(bufio.NewReader(peer), nil)
+					require.NoError(t, err)
+					defer resp.Body.Close()
+					require.Equal(t, c.status, resp.StatusCode)
+					require.LessOrEqual(t, time.Since(begun), 3*time.Second)
+				})
+			})
+		}
+	}
+}
+
+// The stream of a GET stays open beyond ReadTimeout.
+func TestStreamOutlivesReadTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(t, newTools(), serve.Options{}, serve.HTTPOptions{ReadTimeout: time.Second, KeepAlive: 10 * time.Second})
+		defer w.close()
+		session := w.begin("2025-11-25")
+		r := w.do(http.MethodGet, "", session...)
+		defer r.drop()
+		_, ok := r.next() // that primes it
+		require.True(t, ok)
+		e, ok := r.next()
+		require.True(t, ok, "the stream ended")
+		require.NotEmpty(t, e.comment)
+	})
+}
