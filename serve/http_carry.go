@@ -79,7 +79,7 @@ func (c *carrier) drain() (more bool, err error) {
 			return false, err
 		}
 		c.after = number
-		c.session.wrote(c.track, number, len(e.frame))
+		c.session.wrote(c.track, number)
 	}
 }
 

@@ -3,8 +3,10 @@ package serve_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,5 +69,28 @@ func TestStreamOutlivesReadTimeout(t *testing.T) {
 		e, ok := r.next()
 		require.True(t, ok, "the stream ended")
 		require.NotEmpty(t, e.comment)
+	})
+}
+
+// A response that nobody reads keeps its own answer, and not those of all requests
+// that follow it, which count for MaxReplayBytes as ever.
+func TestSlowResponseKeepsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const replay = 10_000
+		w := newWeb(t, newTools(), serve.Options{}, serve.HTTPOptions{MaxReplayBytes: replay})
+		defer w.close()
+		h := w.begin("2025-11-25")
+		const slow = 100_000
+		r := w.do(http.MethodPost, old("1", "echo", `{"text":"`+strings.Repeat("s", slow)+`"}`, ""), h...)
+		defer r.drop()
+		for i := range 50 {
+			_ = w.do(http.MethodPost, old(fmt.Sprint(i+2), "echo", `{"text":"`+strings.Repeat("x", 1000)+`"}`, ""), h...).all()
+			synctest.Wait()
+			require.Less(t, w.server.Stats().Waiting, int64(slow+replay+1000))
+		}
+		require.Greater(t, w.server.Stats().Waiting, int64(slow), "that of the slow one waits")
+		require.Contains(t, r.all(), "sss")
+		synctest.Wait()
+		require.LessOrEqual(t, w.server.Stats().Waiting, int64(replay), "then it may go as well")
 	})
 }

@@ -23,7 +23,7 @@ type session struct {
 	mu       sync.Mutex // protects the fields below, and the tracks
 	tracks   map[uint64]*track
 	byExch   map[mcp.ExchangeID]*track
-	order    []*track // whose oldest event is the next to go, oldest first
+	order    []*track // whose oldest event is the next to go, oldest first; see T2
 	bytes    int
 	tracked  uint64 // number of the last track
 	visitors int    // HTTP requests that are being served
@@ -103,7 +103,7 @@ func (s *session) write(x mcp.ExchangeID, e *mcp.Effect, ack func(error)) error 
 }
 
 // evictLocked drops the oldest events while there are too many. What a response
-// has yet to write stays: it is bounded by itself.
+// has yet to write stays, being bounded by itself, and keeps no other in.
 func (s *session) evictLocked() {
 	for s.bytes > s.limit && len(s.order) > 0 {
 		t := s.order[0]
@@ -112,7 +112,9 @@ func (s *session) evictLocked() {
 			continue
 		}
 		if t.reader != nil && t.first > t.sent {
-			return
+			t.held++
+			s.order = s.order[1:]
+			continue
 		}
 		e := &t.events[0]
 		s.bytes -= e.size()
@@ -190,12 +192,17 @@ func (s *session) next(t *track, after uint64) (e trackEvent, number uint64, ok,
 }
 
 // wrote notes that an event was written to somebody.
-func (s *session) wrote(t *track, number uint64, size int) {
+func (s *session) wrote(t *track, number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if number > t.sent {
-		t.sent = number
-		t.unsent -= size
+	for ; t.sent < number; t.sent++ { // more than one if the client says that it has some
+		if i := t.sent + 1 - t.first; i < uint64(len(t.events)) {
+			t.unsent -= len(t.events[i].frame)
+		}
+		if t.held > 0 {
+			t.held--
+			s.order = append(s.order, t)
+		}
 	}
 	s.evictLocked()
 }
@@ -224,6 +231,9 @@ func (s *session) listen() (*track, *attachment, uint64) {
 func (s *session) leave(t *track, a *attachment) {
 	s.mu.Lock()
 	acks := t.detach(a)
+	for ; t.reader == nil && t.held > 0; t.held-- {
+		s.order = append(s.order, t)
+	}
 	s.evictLocked()
 	if t.reader == nil && t.closed && len(t.events) == 0 {
 		s.forgetLocked(t)

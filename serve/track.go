@@ -14,6 +14,9 @@ import (
 // T1: events are numbered from 1; events[i] has the number first+i, and those up
 // to sent were written to somebody.
 //
+// T2: each event has an entry of its track in the session's order, or is counted
+// in held: there was its turn to go while a response had yet to write it.
+//
 // All fields are protected by the session's lock.
 type track struct {
 	number   uint64 // its name in event ids
@@ -21,7 +24,8 @@ type track struct {
 	events   []trackEvent
 	first    uint64
 	sent     uint64
-	unsent   int         // bytes
+	unsent   int // bytes
+	held     int
 	closed   bool        // nothing follows
 	released bool        // its response is to be ended, since the handler said so
 	reader   *attachment // who carries it now; nil when nobody does
