@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"os/exec"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/correlator-go/correlator/client"
 	"github.com/correlator-go/correlator/codec"
-	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/mcp"
 )
 
@@ -163,16 +161,31 @@ func TestErasAreRememberedAndForgotten(t *testing.T) {
 
 // A server that ends at the first message that is no initialize is started again.
 func TestServerThatDiesOfTheProbe(t *testing.T) {
-	command := conn.Command{Path: "/bin/sh", Args: []string{"-c", `read line; case "$line" in *server/discover*) exit 3;; esac
-id=$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
-printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"sh","version":"1"}}}\n' "$id"
-cat >/dev/null`}}
-	if _, err := exec.LookPath(command.Path); err != nil {
-		t.Skip("no /bin/sh on this system")
-	}
-	c, err := client.Connect(t.Context(), client.Command(command), client.Options{Eras: &client.Eras{}})
+	l := listen(t)
+	starts := make(chan string, 8)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close() // which ends the child
+				script(func(m message) []string {
+					starts <- m.Method
+					if m.Method == mcp.MethodDiscover {
+						_ = c.Close()
+					}
+					return older(func(message) []string { return nil })(m)
+				}).serve(c)
+			}()
+		}
+	}()
+	c, err := client.Connect(t.Context(), child(t, l), client.Options{Eras: &client.Eras{}})
 	require.NoError(t, err)
-	require.Equal(t, "sh", c.ServerInfo().Name)
+	require.Equal(t, "scripted", c.ServerInfo().Name)
+	require.Equal(t, mcp.MethodDiscover, <-starts)
+	require.Equal(t, mcp.MethodInitialize, <-starts)
 	require.NoError(t, c.Close())
 }
 
