@@ -53,6 +53,9 @@ func TestTools(t *testing.T) {
 		require.True(t, r.IsError)
 		require.Equal(t, "no luck", r.Content[0].Text)
 		_, err = client.Structured[total](r)
+		require.ErrorIs(t, err, client.ErrToolFailed)
+		require.ErrorContains(t, err, "no luck")
+		_, err = client.Structured[total](&mcp.ToolResult{})
 		require.ErrorIs(t, err, conn.ErrInvalidAnswer)
 
 		_, err = c.CallTool(t.Context(), "add", []int{1}, client.CallOptions{})

@@ -76,7 +76,22 @@ type HTTPError struct {
 // HTTPErrorBody is how much of a body an HTTPError carries, in bytes.
 const HTTPErrorBody = 1 << 10
 
-// Error gives the status line.
-func (e *HTTPError) Error() string {
-	return fmt.Sprintf("client: %s: HTTP error: %s", e.Method, e.Status)
+// Error gives the status line; what failed for it says which call it was.
+func (e *HTTPError) Error() string { return "HTTP error: " + e.Status }
+
+// OptionError says what of an HTTP or of Options was refused. Nothing was opened.
+type OptionError struct {
+	// Field is the option's name, Value what stood there.
+	Field, Value string
+	// Problem says what is wrong with it.
+	Problem string
 }
+
+// Error names the option, its value and the problem.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("client: option %s is %q: %s", e.Field, e.Value, e.Problem)
+}
+
+// ErrToolFailed is what Structured gives for the result of a tool that failed, with
+// the text that the tool left for the model.
+var ErrToolFailed = errors.New("client: the tool failed")

@@ -2,7 +2,7 @@ package client
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"net/http"
 	"net/url"
 	"sync"
@@ -67,10 +67,10 @@ func (t HTTP) reopens() bool { return false }
 func (t HTTP) open(_ context.Context, c *Client) (link, error) {
 	u, err := url.Parse(t.Endpoint)
 	if err == nil && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		err = fmt.Errorf("%q is no http or https URL", t.Endpoint)
+		err = errors.New("no http or https URL")
 	}
 	if err != nil {
-		return nil, &conn.OptionError{Field: "Endpoint", Value: t.Endpoint, Problem: err.Error()}
+		return nil, &OptionError{Field: "Endpoint", Value: t.Endpoint, Problem: err.Error()}
 	}
 	if t.ResumeDelay == 0 {
 		t.ResumeDelay = DefaultResumeDelay

@@ -137,7 +137,8 @@ func (x *exchange) run(ctx context.Context) {
 		return // settled: by the answer, or by whoever ended ctx
 	}
 	if _, ok := errors.AsType[*codec.Error](err); !ok {
-		err = &engine.CallError{ID: x.id, Method: x.r.method, Status: engine.Failed, Sent: x.sent.Load(), Err: err}
+		age, _ := x.link.engine.Age(x.id)
+		err = &engine.CallError{ID: x.id, Method: x.r.method, Status: engine.Failed, Sent: x.sent.Load(), Elapsed: age, Err: err}
 	}
 	x.link.engine.Reject(x.id, err)
 }

@@ -111,7 +111,7 @@ func TestHTTPServerThatIsNotThere(t *testing.T) {
 	sent, known := conn.Sent(err)
 	require.True(t, known && !sent)
 	_, err = client.Connect(t.Context(), client.HTTP{Endpoint: "ftp://x"}, client.Options{})
-	var option *conn.OptionError
+	var option *client.OptionError
 	require.ErrorAs(t, err, &option)
 	require.Equal(t, "Endpoint", option.Field)
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/mcp"
@@ -46,10 +47,19 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, o Cal
 	return r, nil
 }
 
-// Structured decodes the structured result of a tool. A result without one, and one
-// that does not fit T, are conn.ErrInvalidAnswer.
+// Structured decodes the structured result of a tool. That of a tool that failed is
+// ErrToolFailed; a result without a structured one, and one that does not fit T, are
+// conn.ErrInvalidAnswer.
 func Structured[T any](r *mcp.ToolResult) (T, error) {
 	var v T
+	if r.IsError {
+		for _, block := range r.Content {
+			if block.Type == mcp.TypeText {
+				return v, fmt.Errorf("%w: %s", ErrToolFailed, block.Text)
+			}
+		}
+		return v, ErrToolFailed
+	}
 	if len(r.Structured) == 0 {
 		return v, invalid(mcp.MethodCallTool, "no structured result")
 	}
