@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/correlator-go/correlator/internal/echo"
@@ -143,7 +144,8 @@ func serveSocket(ctx context.Context, listener net.Listener, o echo.Options, std
 		open    = map[net.Conn]bool{}
 	)
 	defer serving.Wait()
-	stop := context.AfterFunc(ctx, func() {
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(ctx, func() {
 		_ = listener.Close()
 		mu.Lock()
 		defer mu.Unlock()
@@ -151,14 +153,21 @@ func serveSocket(ctx context.Context, listener net.Listener, o echo.Options, std
 			_ = c.Close()
 		}
 	})
-	defer stop()
+	defer cancel()
 	for {
 		c, err := listener.Accept()
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return err
+			if !isTransient(err) {
+				return err
+			}
+			select { // until connections have ended
+			case <-time.After(acceptPause):
+			case <-ctx.Done():
+			}
+			continue
 		}
 		mu.Lock()
 		open[c] = true
@@ -175,6 +184,18 @@ func serveSocket(ctx context.Context, listener net.Listener, o echo.Options, std
 			mu.Unlock()
 		})
 	}
+}
+
+// acceptPause is the pause after an Accept that failed for want of files.
+const acceptPause = 50 * time.Millisecond
+
+// isTransient reports whether Accept may go on: too many connections must not end
+// those that there are.
+func isTransient(err error) bool {
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return true
+	}
+	return errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // listenOn listens, and takes over a unix socket that a server left behind when

@@ -49,12 +49,13 @@ func serveWebSockets(ctx context.Context, listener net.Listener, o echo.Options,
 		}),
 	}
 	fmt.Fprintf(stdout, "listening on ws:%s\n", listener.Addr())
-	stop := context.AfterFunc(ctx, func() {
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(ctx, func() {
 		_ = server.Close()
 		all.end()
 	})
-	defer stop()
 	err := server.Serve(listener)
+	cancel()
 	all.serving.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
