@@ -1,0 +1,53 @@
+package mcpgo
+
+import (
+	"context"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// mail is what comes in for one call before its answer. Its methods run on the
+// caller's goroutine.
+type mail struct {
+	ctx  context.Context
+	to   *mailbox
+	wait time.Duration // for a place, and in the end for the handler
+
+	last    <-chan struct{} // closed when the handler has seen what came last
+	hurried bool            // a wait was in vain: nothing waits until there is room again
+}
+
+// put passes n on to the handler, or drops it when there is no place for it in
+// time. The handler may be what makes this call, so neither wait may be for ever.
+func (m *mail) put(n mcp.JSONRPCNotification) {
+	if m.to.tryPlace() {
+		m.hurried = false
+		m.last = m.to.post(n)
+		return
+	}
+	if m.hurried || m.wait == 0 {
+		return
+	}
+	limit := time.NewTimer(m.wait)
+	defer limit.Stop()
+	if read := m.to.put(m.ctx, limit.C, n); read != nil {
+		m.last = read
+		return
+	}
+	m.hurried = true
+}
+
+// await waits until the handler has seen what came before the answer.
+func (m *mail) await() {
+	if m.last == nil || m.wait == 0 {
+		return
+	}
+	limit := time.NewTimer(m.wait)
+	defer limit.Stop()
+	select {
+	case <-m.last:
+	case <-limit.C:
+	case <-m.ctx.Done():
+	}
+}
