@@ -31,7 +31,7 @@ func serveWebSockets(ctx context.Context, listener net.Listener, o echo.Options,
 	o.Framer = websocket.Framer{}
 	all := &webSockets{open: map[*websocket.Stream]bool{}}
 	server := &http.Server{
-		ReadHeaderTimeout: handshakeMost,
+		ReadHeaderTimeout: handshakeMost, ReadTimeout: handshakeMost, // which end with the handshake
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			s, err := websocket.Accept(w, r, websocket.AcceptOptions{})
 			if err != nil {

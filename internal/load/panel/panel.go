@@ -20,6 +20,7 @@ const (
 	// headerTimeout and idleTimeout bound what a client may hold open, writeTimeout
 	// how long it may take over one drawing.
 	headerTimeout = 5 * time.Second
+	bodyTimeout   = time.Second
 	idleTimeout   = 30 * time.Second
 	writeTimeout  = 5 * time.Second
 	headerBytes   = 16 << 10

@@ -259,3 +259,19 @@ func TestCloseWithoutAnEnd(t *testing.T) {
 	_, err = next()
 	require.Error(t, err)
 }
+
+// A body that never comes holds nothing, whoever sends it.
+func TestBodyThatNeverComes(t *testing.T) {
+	s := serve(t)
+	for want, token := range map[string]string{"403": "", "400": s.token()} {
+		c, err := net.Dial("tcp", s.address.Host)
+		require.NoError(t, err)
+		defer c.Close()
+		_, err = io.WriteString(c, "POST /control HTTP/1.1\r\nHost: "+s.address.Host+"\r\nX-Loadgen-Token: "+token+"\r\nContent-Length: 9\r\n\r\n")
+		require.NoError(t, err)
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(bound)))
+		line, err := bufio.NewReader(c).ReadString('\n')
+		require.NoError(t, err)
+		require.Contains(t, line, want)
+	}
+}

@@ -34,6 +34,8 @@ func (p *Panel) handler() http.Handler {
 // made to point here by whoever owns it.
 func guardHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// net/http reads a body to its end before it answers, even to a stranger.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -97,7 +99,7 @@ func (p *Panel) serveEvents(w http.ResponseWriter, r *http.Request) {
 	defer p.crowd.leave(reader)
 	w.Header().Set("Content-Type", "text/event-stream")
 	c := http.NewResponseController(w)
-	if c.Flush() != nil {
+	if c.SetReadDeadline(time.Time{}) != nil || c.Flush() != nil {
 		return
 	}
 	for {
