@@ -78,8 +78,8 @@ func (s script) serve(far io.ReadWriter) {
 		if json.Unmarshal(line, &m) != nil {
 			continue
 		}
-		for _, l := range s.lines(m) {
-			if _, err := io.WriteString(far, l+"\n"); err != nil {
+		if lines := s.lines(m); len(lines) > 0 {
+			if _, err := io.WriteString(far, strings.Join(lines, "\n")+"\n"); err != nil {
 				return
 			}
 		}
