@@ -44,10 +44,22 @@ func featureClaims() []claim.Claim {
 			claim.Claim{Area: featuresArea, Name: "connection: " + f.name, Unit: "of its CPU", Measure: onConn.ratio(f.name, "cpu", off, "cpu")},
 			claim.Claim{Area: featuresArea, Name: "connection: " + f.name + ", allocations", Unit: "allocs", Measure: onConn.median(f.name, "allocs")})
 	}
+	onServer := onSeries(func(s *claim.Session) (*claim.Series, error) {
+		var contenders []claim.Contender
+		for _, f := range serveFeatures {
+			contenders = append(contenders, role(s, f.name, "feature", "server", f.name, "500ms"))
+		}
+		return s.SeriesOf("features of a server", 3, contenders...)
+	})
+	off = serveFeatures[0].name
+	all = append(all, claim.Claim{Area: featuresArea, Name: "server and client: " + off, Unit: "ns of CPU", Measure: onServer.median(off, "cpu")})
+	for _, f := range serveFeatures[1:] {
+		all = append(all, claim.Claim{Area: featuresArea, Name: "server and client: " + f.name, Unit: "of its CPU", Measure: onServer.ratio(f.name, "cpu", off, "cpu")})
+	}
 	return all
 }
 
-// featureRole measures one feature. Its arguments: engine or conn; the feature's
+// featureRole measures one feature. Its arguments: engine, conn or server; the feature's
 // name; the time; the server's address for a conn.
 func featureRole(args []string) (claim.Values, error) {
 	if len(args) < 3 {
@@ -62,6 +74,12 @@ func featureRole(args []string) (claim.Values, error) {
 		for _, f := range engineFeatures {
 			if f.name == args[1] {
 				return claim.Values{"ns": engineFeatureCost(f, d)}, nil
+			}
+		}
+	case args[0] == "server" && len(args) == 3:
+		for _, f := range serveFeatures {
+			if f.name == args[1] {
+				return serveFeatureCost(f, d)
 			}
 		}
 	case args[0] == "conn" && len(args) == 4:

@@ -21,6 +21,11 @@ func TestFeatureRole(t *testing.T) {
 		require.Positive(t, v["calls/s"], f.name)
 		require.Contains(t, v, "allocs", f.name)
 	}
+	for _, f := range serveFeatures {
+		v, err := featureRole([]string{"server", f.name, "500ms"})
+		require.NoError(t, err, f.name)
+		require.Positive(t, v["calls/s"], f.name)
+	}
 	for _, args := range [][]string{{"engine"}, {"engine", "nothing", "1ms"}, {"conn", "nothing", "1ms", at}, {"engine", "Observer", "soon"}} {
 		_, err := featureRole(args)
 		require.Error(t, err, "%q", args)

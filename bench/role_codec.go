@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -147,7 +148,9 @@ func decodeRole(args []string) (claim.Values, error) {
 			return nil, fmt.Errorf("no codec %q here", args[0])
 		}
 		v[s.letter] = each(len(set), op)
-		v[s.letter+" allocs"] = allocations(len(set), op)
+		if strings.HasPrefix(args[0], ourName) { // nothing is claimed of the others, and it takes them long
+			v[s.letter+" allocs"] = allocations(len(set), op)
+		}
 	}
 	return v, nil
 }

@@ -135,7 +135,7 @@ func rate(run traffic, callers int, d time.Duration) (perSecond, calls float64, 
 	return float64(n) / time.Since(began).Seconds(), float64(n), err
 }
 
-// blocking runs callers that call one after the other.
+// blocking runs callers that call one after the other, each at least once.
 func blocking(callers int, stop *atomic.Bool, caller func() (call func() error)) (int64, error) {
 	var (
 		calls  atomic.Int64
@@ -146,7 +146,7 @@ func blocking(callers int, stop *atomic.Bool, caller func() (call func() error))
 		wg.Go(func() {
 			call := caller()
 			n := int64(0)
-			for ; !stop.Load(); n++ {
+			for ; n == 0 || !stop.Load(); n++ {
 				if err := call(); err != nil {
 					why := err // escapes only here
 					failed.Store(&why)

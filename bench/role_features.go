@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"math"
 	"net"
 	"runtime"
@@ -14,6 +16,7 @@ import (
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/internal/load/drive"
+	"github.com/correlator-go/correlator/serve"
 )
 
 func errFeature(args []string) error { return fmt.Errorf("bad arguments: %q", args) }
@@ -161,13 +164,17 @@ func connFeatureCost(f connFeature, address string, d time.Duration) (claim.Valu
 		return nil, err
 	}
 	defer c.Close()
-	const callers = 1024
 	params := []byte(`{"text":"` + strings.Repeat("x", 89) + `"}`) // 100 bytes; a progress token wants an object
+	return callingCost(c, 1024, echoMethod, params, co, d)
+}
+
+// callingCost is what calls by so many callers cost this process.
+func callingCost(c *conn.Conn, callers int, method string, params []byte, o conn.CallOptions, d time.Duration) (claim.Values, error) {
 	d = time.Duration(float64(d) * pace)
 	run := func(callers int, stop *atomic.Bool) (int64, error) {
 		return blocking(callers, stop, func() func() error {
 			return func() error {
-				_, err := c.Call(background, echoMethod, params, co)
+				_, err := c.Call(background, method, params, o)
 				return err
 			}
 		})
@@ -187,4 +194,38 @@ func connFeatureCost(f connFeature, address string, d time.Duration) (claim.Valu
 		v["cpu"] = float64(ended-began) / calls
 	}
 	return v, err
+}
+
+// serveFeature is an MCP server and 64 callers in one process with one thing turned
+// on.
+type serveFeature struct {
+	name string
+	set  func(*serve.Options)
+}
+
+// serveFeatures begin with the one that has nothing on.
+var serveFeatures = []serveFeature{
+	{"nothing on", func(*serve.Options) {}},
+	{"Observer", func(o *serve.Options) { o.Observer = func(e serve.Event) { seen.Store(int64(e.Kind)) } }},
+	{"Logger", func(o *serve.Options) { o.Logger = slog.New(slog.DiscardHandler) }},
+	{"OnStray", func(o *serve.Options) { o.OnStray = func(serve.Stray) {} }},
+}
+
+// serveFeatureCost is what a tools/call costs a process that is its client and its
+// server.
+func serveFeatureCost(f serveFeature, d time.Duration) (claim.Values, error) {
+	var o serve.Options
+	f.set(&o)
+	s, err := toolsServer(o, nil)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	c, err := conn.New(s.InProcess(ctx), conn.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return callingCost(c, 64, method, []byte(toolParams("echo", `{"text":"hello"}`, "")), conn.CallOptions{Timeout: timeout}, d)
 }
