@@ -348,3 +348,19 @@ func TestErrorOfACallThatComesTooLate(t *testing.T) {
 	require.ErrorIs(t, err, conn.ErrClosed)
 	require.ErrorContains(t, c.Notify(background, "add", nil), "never")
 }
+
+// What a peer never read is nothing that waits any more when the connection has
+// ended.
+func TestClosedConnectionHasNothingQueued(t *testing.T) {
+	ours, theirs := net.Pipe() // nobody reads theirs
+	defer theirs.Close()
+	c, err := conn.New(ours, conn.Options{CloseTimeout: time.Millisecond})
+	require.NoError(t, err)
+	for range 100 {
+		require.NoError(t, c.TryNotify("notifications/own", []byte(`{}`)))
+	}
+	require.Positive(t, c.Stats().QueuedBytes)
+	require.NoError(t, c.Close())
+	<-c.Done()
+	require.Zero(t, c.Stats().QueuedBytes)
+}

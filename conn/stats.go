@@ -17,7 +17,7 @@ type Stats struct {
 	BytesOut, FramesOut uint64
 	Writes              uint64 // write calls
 	Skipped             uint64 // requests that were queued and not written, since their call had ended
-	QueuedBytes         int64  // gauge: room of the write buffer in use
+	QueuedBytes         int64  // gauge: room of the write buffer in use; 0 when the connection has ended
 	QueueWaiters        int    // gauge: callers that wait for room
 
 	Requests, Notifications   uint64 // from the peer, taken
@@ -59,11 +59,17 @@ type counts struct {
 // Stats reads the counters.
 func (c *Conn) Stats() Stats {
 	n, w := &c.counts, &c.writer.counts
+	queued := c.room.taken.Load()
+	select {
+	case <-c.done:
+		queued = 0 // what was left then is not written any more
+	default:
+	}
 	return Stats{
 		Calls:   c.engine.Stats(),
 		BytesIn: n.bytesIn.Load(), FramesIn: n.framesIn.Load(),
 		BytesOut: w.bytes.Load(), FramesOut: w.frames.Load(), Writes: w.writes.Load(), Skipped: w.skipped.Load(),
-		QueuedBytes: c.room.taken.Load(), QueueWaiters: int(c.room.queue.Load()),
+		QueuedBytes: queued, QueueWaiters: int(c.room.queue.Load()),
 		Requests: n.requests.Load(), Notifications: n.notifications.Load(), InFlight: c.serving.count(),
 		Overloaded: n.overloaded.Load(), Unanswered: n.unanswered.Load(), DuplicateRequests: n.duplicates.Load(), NullIDs: n.nullIDs.Load(),
 		CancelsIn: n.cancelsIn.Load(), CancelsUnknown: n.cancelsUnknown.Load(), CancelsOut: c.cancels.written.Load(),
