@@ -67,7 +67,7 @@ type overTransport struct{ conn *conn.Conn }
 func Over(c *conn.Conn) Transport { return overTransport{c} }
 
 func (t overTransport) open(_ context.Context, c *Client) (link, error) {
-	return overLink{connLink{t.conn}, c}, nil
+	return overLink{connLink(t), c}, nil
 }
 
 func (t overTransport) peer() string  { return "" }

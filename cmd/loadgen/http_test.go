@@ -13,16 +13,20 @@ import (
 	"github.com/correlator-go/correlator/serve"
 )
 
-// endpoint is a server with Streamable HTTP whose tool echo counts its calls.
-func endpoint(t *testing.T) (url string, calls *atomic.Int64, end func()) {
+// endpoint is a server with Streamable HTTP whose tool echo counts its calls. busy is
+// closed when it has counted 200.
+func endpoint(t *testing.T) (url string, calls *atomic.Int64, busy <-chan struct{}, end func()) {
 	t.Helper()
 	calls = new(atomic.Int64)
+	counted := make(chan struct{})
 	d, err := mcp.NewServer(mcp.Description{Info: mcp.Implementation{Name: "endpoint", Version: "1"}, Tools: []mcp.ServerTool{
 		mcp.NewTool(mcp.Tool{Name: "echo"}, func(_ context.Context, _ *mcp.Request, in struct {
 			Message string `json:"message"`
 		},
 		) (string, error) {
-			calls.Add(1)
+			if calls.Add(1) == 200 {
+				close(counted)
+			}
 			return in.Message, nil
 		}),
 	}})
@@ -38,13 +42,13 @@ func endpoint(t *testing.T) (url string, calls *atomic.Int64, end func()) {
 		web.Close()
 	}
 	t.Cleanup(end)
-	return web.URL + "/mcp", calls, end
+	return web.URL + "/mcp", calls, counted, end
 }
 
 // An endpoint is loaded like everything else, in both eras and in each mode, and the
 // count of the server's own handler says that the accounting is right.
 func TestHTTPEndpoint(t *testing.T) {
-	url, calls, _ := endpoint(t)
+	url, calls, _, _ := endpoint(t)
 	for era, version := range map[string]string{"auto": "2026-07-28", "modern": "2026-07-28", "older": "2025-11-25"} {
 		for _, load := range [][]string{
 			{"-n", "600"}, {"-n", "600", "-mode", "callback", "-conns", "3"}, {"-n", "600", "-mode", "blocking"}, {"-d", "300ms", "-rate", "1k/s", "-warmup", "0s"},
@@ -72,7 +76,7 @@ func TestHTTPEndpoint(t *testing.T) {
 // A tool that does not exist is said before the load, and so is an endpoint that
 // speaks no MCP.
 func TestHTTPEndpointThatRefuses(t *testing.T) {
-	url, _, _ := endpoint(t)
+	url, _, _, _ := endpoint(t)
 	code, _, errs := loadgen(t, "-target", url, "-mcp", "-tool", "none", "-n", "10", "-quiet")
 	require.Equal(t, exitError, code)
 	require.Contains(t, errs, "once before the load")
@@ -86,13 +90,9 @@ func TestHTTPEndpointThatRefuses(t *testing.T) {
 // An endpoint that goes away ends the run, like a connection that does.
 func TestHTTPEndpointThatGoes(t *testing.T) {
 	for _, mode := range []string{"batch", "callback", "blocking"} {
-		url, calls, end := endpoint(t)
+		url, _, busy, end := endpoint(t)
 		go func() {
-			for calls.Load() < 200 {
-				if t.Context().Err() != nil {
-					return
-				}
-			}
+			<-busy
 			end()
 		}()
 		code, out, errs := loadgen(t, "-target", url, "-mcp", "-c", "8", "-d", "1m", "-args", `{"message":""}`, "-mode", mode, "-quiet")
