@@ -3,8 +3,9 @@ GO        ?= go
 FUZZTIME  ?= 5s
 COUNT     ?= 6
 BENCH     ?= .
+ONCE      ?= , (64|252|1000) callers, 100|^pipe, 1024 callers, 100|^(open|loadgen|servers|codec)|1000 pending
 PEERS_JSON ?= docs/peers.json
-MODULES   := . tools interop bench/peers browser
+MODULES   := . tools interop adapters/mcpgo bench/peers browser
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/386
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
@@ -22,8 +23,8 @@ lint: ## gofmt, go vet, staticcheck, tidy modules
 	@set -e; for m in $(MODULES); do echo "== lint $$m"; \
 	  (cd $$m && $(GO) vet ./... && $(STATICCHECK) ./... && $(GO) mod tidy -diff); done
 
-test: ## every module's tests, invariants checked
-	@set -e; for m in $(filter-out browser,$(MODULES)); do echo "== test $$m"; \
+test: ## every module's tests, invariants checked (what needs a browser or Node skips without)
+	@set -e; for m in $(MODULES); do echo "== test $$m"; \
 	  (cd $$m && $(GO) test -tags invariants -shuffle=on ./...); done
 
 test-plain: ## the root's tests as a user runs them
@@ -46,17 +47,20 @@ cross: ## compile and vet for every platform we claim
 	@set -e; for p in $(PLATFORMS); do echo "== $$p"; \
 	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; done
 
-fuzz: ## every fuzz target for FUZZTIME (default 5s)
-	@set -e; for pkg in $$($(GO) list ./...); do \
-	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+fuzz: ## every module's fuzz targets for FUZZTIME (default 5s)
+	@set -e; for m in $(MODULES); do for pkg in $$($(GO) -C $$m list ./...); do \
+	  targets=$$($(GO) -C $$m test -list '^Fuzz' $$pkg); \
+	  for target in $$(echo "$$targets" | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$target"; \
-	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$pkg; done; done
+	    $(GO) -C $$m test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$pkg; done; done; done
 
 bench: ## every benchmark matching BENCH, COUNT times (for benchstat)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
-bench-once: ## every benchmark once, to see that it runs
-	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+bench-once: ## every module's benchmarks once, to see that they run; of the rivals' one of each kind
+	@set -e; for m in $(MODULES); do echo "== bench $$m"; \
+	  $(GO) -C $$m test -run '^$$' -bench . -benchtime 1x ./...; done
+	$(GO) -C bench/peers run . run -rounds 1 -window 20ms -rows '$(ONCE)'
 
 bench-check: ## every performance claim: demanded and measured, non-zero exit where one falls short
 	$(GO) run ./bench/check
