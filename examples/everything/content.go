@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/correlator-go/correlator/mcp"
 )
@@ -42,7 +41,7 @@ func contentTools() []mcp.ServerTool {
 		content("test_multiple_content_types", "Answers with text, an image and a resource",
 			mcp.Text("Multiple content types test:"), mcp.Image(pixel, "image/png"), mcp.Embed(mixed)),
 		tool("test_error_handling", "Always fails", func(context.Context, *mcp.Request) (*mcp.ToolResult, error) {
-			return nil, errors.New("This tool intentionally returns an error for testing")
+			return mcp.ToolFailure("This tool intentionally returns an error for testing"), nil
 		}),
 		mcp.NewTool(mcp.Tool{Name: "echo", Description: "Answers with its message"},
 			func(_ context.Context, _ *mcp.Request, in echoed) (string, error) { return in.Message, nil }),
