@@ -18,6 +18,7 @@ import (
 // many.
 type link struct {
 	stream io.ReadWriteCloser
+	from   *source
 	frames *codec.Reader
 	writer *writer
 	o      Options
@@ -36,9 +37,10 @@ func newLink(stream io.ReadWriteCloser, o Options) *link {
 	if o.MaxDepth == 0 {
 		o.MaxDepth = DefaultMaxDepth
 	}
+	from := &source{from: stream}
 	return &link{
-		stream: stream, o: o, writer: newWriter(stream),
-		frames: codec.NewReader(stream, codec.ReaderOptions{MaxFrame: o.MaxFrame, Scan: codec.ScanOptions{MaxDepth: o.MaxDepth}}),
+		stream: stream, o: o, from: from, writer: newWriter(stream),
+		frames: codec.NewReader(from, codec.ReaderOptions{MaxFrame: o.MaxFrame, Scan: codec.ScanOptions{MaxDepth: o.MaxDepth}}),
 	}
 }
 
@@ -90,8 +92,25 @@ func isBatch(err error) bool {
 	return errors.Is(err, codec.ErrBatch) && !syntax
 }
 
-// ended is the error that go-sdk gets for the end of the stream.
+// source keeps what the stream said of its end, which may be more than that it
+// ended.
+type source struct {
+	from io.Reader
+	err  error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.from.Read(p)
+	s.err = err
+	return n, err
+}
+
+// ended is the error that go-sdk gets for the end of the stream: what the stream
+// said, unless that is only that we closed it.
 func (l *link) ended(err error) error {
+	if gone, ok := errors.AsType[*conn.PeerGone](l.from.err); ok {
+		return gone
+	}
 	if l.closed.Load() {
 		return io.EOF
 	}

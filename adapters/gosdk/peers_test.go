@@ -65,6 +65,7 @@ type input struct {
 //	linger     reports once and runs until it is cancelled
 //	cancelled  answers when linger was cancelled
 //	ask        has the client sample
+//	die        ends the process
 //	grow       adds a tool, which the client is told of
 func newServer(b bench) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "server", Version: "1"}, nil)
@@ -88,7 +89,8 @@ func newServer(b bench) *mcp.Server {
 	})
 	add("linger", func(ctx context.Context, r *mcp.CallToolRequest, _ int) (string, error) {
 		if r.Params.GetProgressToken() != nil {
-			if err := report(ctx, r, 1); err != nil {
+			// The client may cancel as soon as it has this: before it counts as written.
+			if err := report(ctx, r, 1); err != nil && ctx.Err() == nil {
 				return "", err
 			}
 		}
@@ -112,6 +114,11 @@ func newServer(b bench) *mcp.Server {
 			return "", err
 		}
 		return answer.Content.(*mcp.TextContent).Text, nil
+	})
+	add("die", func(context.Context, *mcp.CallToolRequest, int) (string, error) {
+		fmt.Fprintln(os.Stderr, "no luck today")
+		os.Exit(7)
+		return "", nil
 	})
 	add("grow", func(context.Context, *mcp.CallToolRequest, int) (string, error) {
 		add("grown", func(context.Context, *mcp.CallToolRequest, int) (string, error) { return "", nil })

@@ -51,7 +51,7 @@ func exercise(t *testing.T, link *gosdk.Transport, version string) {
 	})
 	tools, err := s.ListTools(t.Context(), nil)
 	require.NoError(t, err)
-	require.Len(t, tools.Tools, 6)
+	require.Len(t, tools.Tools, 7)
 	var wg sync.WaitGroup
 	for i := range 200 {
 		wg.Go(func() {

@@ -48,6 +48,11 @@ func (w *writer) write(ctx context.Context, frame []byte) error {
 	case <-f.done:
 		return f.err
 	case <-ctx.Done():
+	}
+	select {
+	case <-f.done:
+		return f.err
+	default:
 		return ctx.Err()
 	}
 }
@@ -86,9 +91,9 @@ func (w *writer) run() {
 		if f == nil {
 			return
 		}
-		_, f.err = w.to.Write(f.buf)
 		w.writes.Add(1)
 		w.frames.Add(f.frames)
+		_, f.err = w.to.Write(f.buf)
 		w.written(f)
 	}
 }
