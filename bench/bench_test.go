@@ -19,7 +19,7 @@ var (
 // because the rivals' tables leave timers behind.
 func BenchmarkRole(b *testing.B) {
 	for _, r := range [][]string{
-		{"splice"}, {"framing"}, {"pool"}, {"stop", ourName}, {"timers", "0"}, {"deadline", "0"}, {"lateness"}, {"idle"},
+		{"splice"}, {"framing"}, {"pool"}, {"stop", ourName, "objects"}, {"stop", ourName, "text"}, {"timers", "0"}, {"deadline", "0"}, {"lateness"}, {"idle"},
 		{"growth", engineName}, {"growth", mutexMapName}, {"failall"}, {"memory", engineName, "100000"}, {"memory", naiveName, "100000"},
 	} {
 		b.Run(strings.ReplaceAll(strings.Join(r, "/"), " ", "_"), func(b *testing.B) {
