@@ -50,9 +50,9 @@ func child(t testing.TB, kind string) conn.Command {
 }
 
 // bench is where the tools of a server and a test meet.
-type bench struct{ cancelled chan struct{} }
+type bench struct{ begun, cancelled chan struct{} }
 
-func newBench() bench { return bench{make(chan struct{}, 100)} }
+func newBench() bench { return bench{make(chan struct{}, 100), make(chan struct{}, 100)} }
 
 type input struct {
 	N int `json:"n"`
@@ -88,6 +88,7 @@ func newServer(b bench) *mcp.Server {
 		return "done", nil
 	})
 	add("linger", func(ctx context.Context, r *mcp.CallToolRequest, _ int) (string, error) {
+		b.begun <- struct{}{}
 		if r.Params.GetProgressToken() != nil {
 			// The client may cancel as soon as it has this: before it counts as written.
 			if err := report(ctx, r, 1); err != nil && ctx.Err() == nil {
