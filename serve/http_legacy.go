@@ -81,6 +81,11 @@ func (h *HTTP) begin(w http.ResponseWriter, r *http.Request, caller mcp.Caller, 
 
 // take gives a message to its session and carries what comes of it.
 func (h *HTTP) take(w http.ResponseWriter, r *http.Request, caller mcp.Caller, s *session, m *codec.Message, batch bool) {
+	if string(m.Method()) == mcp.NoteInitialized {
+		s.mu.Lock()
+		s.initialized = true
+		s.mu.Unlock()
+	}
 	x := mcp.NewExchangeID()
 	in := delivery{exchange: x, frame: m.Frame(), caller: caller, correlation: correlationOf(r)}
 	switch {

@@ -94,3 +94,33 @@ func TestSlowResponseKeepsNoOther(t *testing.T) {
 		require.LessOrEqual(t, w.server.Stats().Waiting, int64(replay), "then it may go as well")
 	})
 }
+
+// A client that is asked before it says that it is initialized, and never does,
+// keeps its session no longer than any other that is gone.
+func TestSessionThatIsNeverInitialized(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb(t, newTools(), serve.Options{}, serve.HTTPOptions{SessionIdle: time.Minute})
+		defer w.close()
+		r := w.do(http.MethodPost, fmt.Sprintf(hello, "2025-11-25"))
+		id := r.Header.Get("Mcp-Session-Id")
+		_ = r.all()
+		ctx, cancel := context.WithCancel(context.Background())
+		ask, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://server.test/mcp", strings.NewReader(old("1", "ask", "{}", "")))
+		require.NoError(t, err)
+		ask.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Session-Id": {id}}
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			if resp, err := w.client.Do(ask); err == nil {
+				_ = resp.Body.Close()
+			}
+		}()
+		synctest.Wait()
+		require.Equal(t, 1, w.server.Stats().Live)
+		cancel()
+		<-gone
+		<-time.After(3 * time.Minute)
+		require.Zero(t, w.server.Stats().Live)
+		require.Zero(t, w.server.Stats().Open)
+	})
+}

@@ -30,6 +30,8 @@ type session struct {
 	used     time.Time
 	timer    *time.Timer
 	over     bool
+	// initialized says that the client has said so.
+	initialized bool
 }
 
 var _ outlet = (*session)(nil)

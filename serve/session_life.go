@@ -39,11 +39,13 @@ func (h *HTTP) idlestLocked() *session {
 	return idlest
 }
 
-// idle reports whether nobody is being served, and since when.
+// idle reports whether nobody is being served, and since when. What a client is to
+// be asked waits until it says that it is initialized, for ever if it never does:
+// that keeps no session.
 func (s *session) idle() (used time.Time, idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.used, s.visitors == 0 && s.conn.Live() == 0
+	return s.used, s.visitors == 0 && (s.conn.Live() == 0 || !s.initialized)
 }
 
 // find gives the session of a name to its principal, for a visit.
