@@ -17,9 +17,10 @@
 //
 // All that the client does: both eras, typed calls, notifications, progress under
 // the caller's own tokens, sampling, elicitation, roots. A [Transport] is a
-// transport.BidirectionalInterface. Notifications are handled one at a time, in
-// order, and those that came for a call before its answer are handled before the
-// call returns. Nothing but its ctx ends a call, unless Options say otherwise. The
+// transport.BidirectionalInterface. Notifications are handled one at a time. The
+// progress of a call keeps its order and is handled before the call returns, and so
+// are the notifications of a subscription; all others keep their order among each
+// other. Nothing but its ctx ends a call, unless Options say otherwise. The
 // end of the ctx that was given to Start ends the connection.
 //
 // # What changes

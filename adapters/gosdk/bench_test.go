@@ -1,0 +1,70 @@
+package gosdk_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/adapters/gosdk"
+)
+
+// callers makes b.N calls with n goroutines.
+func callers(b *testing.B, n int, call func(context.Context) error) {
+	b.ReportAllocs()
+	b.ResetTimer()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			for next.Add(1) <= int64(b.N) {
+				if err := call(context.Background()); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A client and a server of go-sdk over one unix socket, both over these transports
+// and both over go-sdk's own: typed tools/call.
+func BenchmarkCallTool(b *testing.B) {
+	transports := map[string]func(net.Conn) mcp.Transport{
+		"go-sdk":     func(c net.Conn) mcp.Transport { return &mcp.IOTransport{Reader: c, Writer: c} },
+		"correlator": func(c net.Conn) mcp.Transport { return gosdk.Stream(c, gosdk.Options{}) },
+	}
+	for _, n := range []int{1, 64, 1024} {
+		for _, name := range []string{"go-sdk", "correlator"} {
+			b.Run(fmt.Sprintf("%d callers/%s", n, name), func(b *testing.B) {
+				l, err := net.Listen("unix", filepath.Join(b.TempDir(), "s"))
+				require.NoError(b, err)
+				defer l.Close()
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					if c, err := l.Accept(); err == nil {
+						_ = newServer(newBench()).Run(context.Background(), transports[name](c))
+					}
+				}()
+				link, err := net.Dial("unix", l.Addr().String())
+				require.NoError(b, err)
+				s := connect(b, transports[name](link), "2025-11-25", nil)
+				callers(b, n, func(ctx context.Context) error {
+					_, err := tool(ctx, s, "double", 4, nil)
+					return err
+				})
+				b.StopTimer()
+				_ = s.Close() // go-sdk's own transport says that it is closed
+				<-ended
+			})
+		}
+	}
+}
