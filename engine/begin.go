@@ -79,6 +79,8 @@ func (e *Engine[T]) begin(ctx context.Context, s *slot[T], r ref, o *CallOptions
 		state = callback
 	} else if o.Discard {
 		state = discarded
+	} else if e.detach != nil {
+		s.value = o.Into
 	}
 	p, usual := e.planUsual(ctx, o, now)
 	if !usual {

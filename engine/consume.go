@@ -18,6 +18,7 @@ func (e *Engine[T]) consume(s *slot[T], r ref, w word) (v T, status Status, err 
 		v, s.value = s.value, v
 		status = Resolved
 	} else {
+		s.value = v // it may be the caller's memory
 		status, err = e.takeError(s, r)
 	}
 	// As putBack has it, without a call.

@@ -37,6 +37,7 @@ type driver[T any] struct {
 	visited         int                          // and how many of them were visited
 	drained, looked uint64                       // what this turn adds to stagedTotal and visits
 	endings         [DeadlineContext + 1]*ending // of this run
+	expiring        bool                         // Options.Expiring was told that calls expire
 
 	mu      sync.Mutex // protects the timer, and wake while the driver does not run
 	timer   Timer
@@ -155,6 +156,7 @@ func (d *driver[T]) turn() {
 		d.stagedTotal.Add(d.drained)
 		d.visits.Add(d.looked)
 		d.drained, d.looked = 0, 0
+		d.expiredAll()
 	}()
 	d.visitDue(now) // before any of them can be placed again
 	_, left := d.drain(now, true)

@@ -29,7 +29,8 @@ type Engine[T any] struct {
 	simple     bool // no observer and no Detach: an outcome is stored as it comes
 	observer   func(Settlement)
 	onAbandon  func(Abandonment)
-	detach     func(T) T
+	onExpiring func(bool)
+	detach     func(v, into T) T
 	onPanic    func(any, []byte)
 
 	free   freelist[T]
@@ -68,19 +69,20 @@ func newTuned[T any](o Options[T], t tuning) (*Engine[T], error) {
 		return nil, idleTooLong(o.IdleTimeout)
 	}
 	e := &Engine[T]{
-		near:      near(o.Tick),
-		idle:      o.IdleTimeout,
-		ticks:     newTicker(o.Tick, t.origin),
-		clock:     o.Clock,
-		timeout:   max(o.Timeout, 0),
-		grace:     int64(o.Grace),
-		overflow:  o.Overflow,
-		matchText: o.MatchText,
-		simple:    o.Detach == nil && o.Observer == nil,
-		observer:  o.Observer,
-		onAbandon: o.OnAbandon,
-		detach:    o.Detach,
-		onPanic:   o.OnPanic,
+		near:       near(o.Tick),
+		idle:       o.IdleTimeout,
+		ticks:      newTicker(o.Tick, t.origin),
+		clock:      o.Clock,
+		timeout:    max(o.Timeout, 0),
+		grace:      int64(o.Grace),
+		overflow:   o.Overflow,
+		matchText:  o.MatchText,
+		simple:     o.Detach == nil && o.Observer == nil,
+		observer:   o.Observer,
+		onAbandon:  o.OnAbandon,
+		onExpiring: o.Expiring,
+		detach:     o.Detach,
+		onPanic:    o.OnPanic,
 	}
 	if _, ok := o.Clock.(systemClock); ok || o.Clock == nil {
 		e.clock = nil

@@ -79,7 +79,7 @@ func TestFunctionsThatEndTheirGoroutine(t *testing.T) {
 				o := options{
 					Observer:  func(engine.Settlement) { observed.Add(1); leave("observer") },
 					OnAbandon: func(engine.Abandonment) { abandoned.Add(1); leave("abandon") },
-					Detach:    func(v string) string { leave("detach"); return v },
+					Detach:    func(v, _ string) string { leave("detach"); return v },
 					OnPanic:   func(any, []byte) { leave("panic") },
 				}
 				bothKinds(t, o, func(t *testing.T, r *rig) {

@@ -107,7 +107,7 @@ func TestPanicsAreCounted(t *testing.T) {
 	o := options{
 		Observer:  func(s engine.Settlement) { panicIf(s.Method == "observer") },
 		OnAbandon: func(a engine.Abandonment) { panicIf(a.Method == "abandon") },
-		Detach:    func(v string) string { panicIf(v == "detach"); return v },
+		Detach:    func(v, _ string) string { panicIf(v == "detach"); return v },
 		OnPanic: func(v any, stack []byte) {
 			told = append(told, v)
 			require.Contains(t, string(stack), "panicIf")
@@ -167,7 +167,7 @@ func TestCallbackThatEndsItsGoroutine(t *testing.T) {
 // Detach runs for what is kept for a waiter, and only for that.
 func TestDetachOnlyForWaiters(t *testing.T) {
 	detached := 0
-	o := options{Detach: func(v string) string { detached++; return strings.ToUpper(v) }}
+	o := options{Detach: func(v, _ string) string { detached++; return strings.ToUpper(v) }}
 	eachKind(t, o, func(t *testing.T, r *rig) {
 		detached = 0
 		c := r.begin(call{})

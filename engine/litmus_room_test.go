@@ -91,7 +91,7 @@ func TestRegisterAgainBetweenClaimAndPublish(t *testing.T) {
 	var again handle
 	var r *rig
 	id := codec.StringID("a")
-	r = newRig(t, options{CallerIDs: true, Detach: func(v string) string {
+	r = newRig(t, options{CallerIDs: true, Detach: func(v, _ string) string {
 		if v == "first" {
 			var err error
 			again, err = r.Register(nil, id, call{})

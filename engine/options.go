@@ -87,11 +87,19 @@ type Options[T any] struct {
 	// OnAbandon, when not nil, hears of every call that was cancelled or expired
 	// (FailAll does not count), on the goroutine that settled it. It must not block.
 	OnAbandon func(Abandonment)
+	// Expiring, when not nil, brackets what expires together: it gets true before the
+	// first call of a run of the driver expires, and false after the last, when all
+	// their callbacks and OnAbandon have run. So what these would do for each call can
+	// be done once for all of them. Its calls come in pairs that do not overlap, also
+	// when a callback ends the goroutine; it must not block. A call that its waiter
+	// ends, since a context's deadline passed, does not count.
+	Expiring func(on bool)
 	// Detach, when not nil, makes a value outlive the Resolve that brought it; it
 	// runs when the outcome is kept for a waiter, and not for callbacks and
-	// discarded calls. It must not use the engine. If it does not return, because it
-	// panics or ends its goroutine, the call fails.
-	Detach func(T) T
+	// discarded calls. into is the call's CallOptions.Into: the memory that v may be
+	// copied to, if it has room. It must not use the engine. If it does not return,
+	// because it panics or ends its goroutine, the call fails.
+	Detach func(v, into T) T
 	// OnPanic, when not nil, gets what a callback, observer or hook panicked with,
 	// and the stack. Panics are counted and stopped either way, one of its own too.
 	OnPanic func(v any, stack []byte)
@@ -120,10 +128,14 @@ type CallOptions[T any] struct {
 	// Started is when the call began, as Engine.Now tells it, for a batch of calls
 	// that reads the clock once. 0 and negative mean now.
 	Started time.Duration
-
+	// Into is what Options.Detach gets beside the value, if the call is waited for
+	// and answered: memory of the caller's. The engine holds it until the outcome is
+	// consumed, and nobody touches it after that. Without Detach it means nothing.
+	//
 	// Options are passed by value. The compiler copies by 16 bytes, and overlaps its
-	// copies when the size is no multiple of that, which costs a stall each time.
-	_ [8]byte
+	// copies when the size is no multiple of that, which costs a stall each time: with
+	// a slice here they are 80 bytes.
+	Into T
 }
 
 // OptionError says which option is out of its range.

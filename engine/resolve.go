@@ -137,7 +137,7 @@ func (e *Engine[T]) detached(s *slot[T], r ref, w word, v T) (_ T, ok bool) {
 		}
 		e.finish(s, r, w.state(), &ending{err: errDetach, at: e.now(), status: Failed})
 	}()
-	return e.detach(v), true
+	return e.detach(v, s.value), true
 }
 
 var errDetach = errors.New("engine: Options.Detach did not return")

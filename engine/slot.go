@@ -13,7 +13,9 @@ import (
 //
 // Who may touch a field that is not atomic:
 //
-//   - value: the winner between claim and publish; then whoever consumes.
+//   - value: whoever took the slot, until it stores the live word, which may leave
+//     CallOptions.Into there; the winner between claim and publish; then whoever
+//     consumes.
 //   - notify, start: whoever took the slot, until it stores the live word; then the
 //     winner, after its claim. start is also read by inspection (see inspect.go).
 type slot[T any] struct {

@@ -73,6 +73,7 @@ func (d *driver[T]) expire(s *slot[T], i uint32, w word) (next wheel.Tick, retry
 		deadline = DeadlineContext
 	}
 	d.expired.Add(1)
+	d.expires()
 	e.finish(s, makeRef(w.gen(), i), w.state(), d.ending(deadline))
 	return noTick, w.state() >= pending // its outcome may be left lying
 }
