@@ -53,10 +53,22 @@ type CallOptions struct {
 	// NoWait fails with ErrFull instead of waiting for room, whatever Overflow
 	// says. What runs inside a callback sets it under OverflowWait.
 	NoWait bool
+	// Into is memory for the result, for Call: a result of at most cap(Into) bytes is
+	// written over it from its beginning, whatever its length is, and returned as a
+	// slice of it. A longer one is allocated as if Into were nil. Call has Into until
+	// it returns, with an error too; then it is the caller's again, and nothing
+	// writes to it. Two calls that go on at the same time must not share it. A caller
+	// that is done with each result before its next call saves an allocation a call
+	// by passing on what it got:
+	//
+	//	result, err = c.Call(ctx, method, params, conn.CallOptions{Into: result})
+	//
+	// Start and Submit lend their results and ignore it.
+	Into []byte
 }
 
 // Call sends a request and waits for its answer, of which it returns the JSON
-// text of the result. The caller owns that; results of up to 256 bytes are cut
+// text of the result. The caller owns that; unless o.Into took them, results of up to 256 bytes are cut
 // from common blocks of at most 1 KiB, so one that is kept holds that much. params
 // are copied before Call returns, whatever happens, and sent as they are: that they
 // are one JSON text, an object or array in MCP, is the caller's to see to. Whether
@@ -94,7 +106,7 @@ func (c *Conn) ask(ctx context.Context, method string, params []byte, o *CallOpt
 		return engine.Call[[]byte]{}, unsent(method, bufferFull)
 	}
 	call, err := c.engine.Begin(ctx, engine.CallOptions[[]byte]{
-		Method: method, Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, NoWait: o.NoWait,
+		Method: method, Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, NoWait: o.NoWait, Into: o.Into,
 	})
 	if err != nil {
 		if held {

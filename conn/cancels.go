@@ -40,12 +40,16 @@ const (
 	cancelsKeep = 4096
 )
 
-// add queues the cancel of a call whose request was dispatched.
+// add queues the cancel of a call whose request was dispatched. It wakes the writer
+// unless the cancel is held; see hold.
 func (c *cancels) add(id int64, reason string) {
 	c.mu.Lock()
 	c.ended = append(c.ended, endedCall{id, reason})
-	c.waiting.Add(1)
+	waiting := c.waiting.Add(1)
 	c.mu.Unlock()
+	if waiting < holdCancels && c.line.heldBy(driverCork) {
+		return
+	}
 	c.line.poke()
 }
 

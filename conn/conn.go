@@ -24,6 +24,7 @@ type Conn struct {
 	room    *room
 	cancels *cancels
 	writer  *writer
+	hold    hold
 
 	serving  serving
 	requests lane
@@ -72,7 +73,7 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 		MaxPending: o.MaxPending, Overflow: o.Overflow, MatchText: o.MatchText,
 		Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, Grace: o.Grace, Clock: o.Clock,
 		Observer: o.Observer, OnAbandon: c.abandoned, OnPanic: o.OnPanic,
-		Detach: c.results.copy,
+		Detach: c.results.copy, Expiring: c.expiring,
 	})
 	if err != nil {
 		return nil, err
@@ -87,6 +88,7 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 		to: stream, line: c.line, room: c.room, cancels: c.cancels,
 		dispatch: table.Dispatch, quit: c.cut, now: TryWriterOf(stream), lone: crowdLasts,
 	}
+	c.hold.init(c.line, c.cancels)
 	if c.writer.now != nil {
 		c.line.standIn = c.writer.standIn
 	}
@@ -148,6 +150,15 @@ func (c *Conn) writes() {
 // judged all the same.
 func (c *Conn) ping() {
 	_, _ = c.Start(background, c.watch.method, nil, CallOptions{Timeout: c.watch.limit, NoWait: true, NoCancel: true}, nil)
+}
+
+// expiring tells of what expires together. The table calls it on its driver.
+func (c *Conn) expiring(on bool) {
+	if on {
+		c.hold.begin()
+	} else {
+		c.hold.end()
+	}
 }
 
 // abandoned tells the peer that a call is over. The table calls it on whichever

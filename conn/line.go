@@ -22,12 +22,12 @@ import (
 // While the reader hands out a burst the line is corked: calls do not wake the
 // writer. The reader does, every few answers and at the end of the burst. Nobody
 // loses by it: a call that the reader keeps from being written could not be
-// answered before the reader went on either. Everything else that is queued wakes
-// the writer at once.
+// answered before the reader went on either. What expires is held likewise, as hold
+// tells. Everything else that is queued wakes the writer at once.
 type line struct {
 	head     atomic.Pointer[node] // the newest
 	sleeping atomic.Bool
-	corked   atomic.Bool
+	corks    atomic.Uint32 // who corks it
 	// crowd says that writes of late held the frames of several goroutines, so that
 	// the next is worth a moment's wait.
 	crowd atomic.Bool
@@ -70,7 +70,7 @@ func (l *line) add(n *node) {
 
 // tell wakes the writer if it sleeps and the frame is to go out now.
 func (l *line) tell(u urgency) {
-	if u != atOnce && l.corked.Load() || !l.sleeping.Load() || !l.rouse() {
+	if u != atOnce && l.corks.Load() != 0 || !l.sleeping.Load() || !l.rouse() {
 		return
 	}
 	crowd := u == waiting && l.crowd.Load()
@@ -91,15 +91,22 @@ func (l *line) rouse() bool { return l.sleeping.CompareAndSwap(true, false) }
 // poke wakes the writer if it sleeps.
 func (l *line) poke() { l.tell(atOnce) }
 
-// cork makes the calls that follow wait for uncork or nudge. Only the reader
-// calls these three.
-func (l *line) cork() { l.corked.Store(true) }
+// Those who cork the line, each for itself.
+const (
+	readerCork = 1 << iota
+	driverCork // see hold
+)
 
-// uncork ends it.
-func (l *line) uncork() {
-	l.corked.Store(false)
+// cork makes the calls that follow wait for uncork or nudge.
+func (l *line) cork(by uint32) { l.corks.Or(by) }
+
+// uncork ends it. What waits is written even if another corks the line still.
+func (l *line) uncork(by uint32) {
+	l.corks.And(^by)
 	l.nudge()
 }
+
+func (l *line) heldBy(who uint32) bool { return l.corks.Load()&who != 0 }
 
 // nudge wakes the writer if there is something for it to do.
 func (l *line) nudge() {

@@ -74,7 +74,7 @@ func TestLineWakesOncePerSleep(t *testing.T) {
 
 func TestLineCorkHoldsWaitingCallsBackOnly(t *testing.T) {
 	l := newLine()
-	l.cork()
+	l.cork(readerCork)
 	l.sleep()
 	l.push(&node{call: 1}, waiting)
 	require.Empty(t, l.wake)
@@ -94,7 +94,7 @@ func TestLineCorkHoldsWaitingCallsBackOnly(t *testing.T) {
 
 	l.sleep()
 	l.push(&node{call: 4}, waiting)
-	l.uncork()
+	l.uncork(readerCork)
 	require.Len(t, l.wake, 1)
 	<-l.wake
 	l.take()
@@ -124,8 +124,8 @@ func TestLineUncorkNeverLosesAWakeUp(t *testing.T) {
 			running = false
 		default:
 		}
-		l.cork()
-		l.uncork()
+		l.cork(readerCork)
+		l.uncork(readerCork)
 	}
 	<-done
 }

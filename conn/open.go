@@ -25,6 +25,9 @@ type openBatch struct {
 	mu     sync.Mutex // held while a frame is encoded
 	node   *node      // nil when the next frame opens a new one
 	closed uint32     // line.closed when node was pushed
+	// large says that the last batch did not fit nodeSmall. The next then begins with
+	// the room of a full one, instead of growing there by copies of itself.
+	large bool
 }
 
 // tryOpen gives the open batch to who has a frame of size bytes, who then calls
@@ -38,7 +41,11 @@ func (l *line) tryOpen(size int) *node {
 		o.node = nil // it stays in the line, and nobody joins it any more
 	}
 	if o.node == nil {
-		o.node = takeNode(nodeSmall + 1)
+		room := nodeSmall + 1
+		if o.large {
+			room = openBytes
+		}
+		o.node = takeNode(room)
 		o.closed = l.closed.Load()
 	}
 	return o.node
@@ -67,6 +74,7 @@ func (l *line) leave() { l.open.mu.Unlock() }
 func (l *line) closeOpen(n *node) {
 	l.open.mu.Lock()
 	defer l.open.mu.Unlock()
+	l.open.large = len(n.buf) > nodeSmall
 	if l.open.node == n {
 		l.open.node = nil
 	}

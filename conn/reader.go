@@ -56,11 +56,11 @@ type tally struct {
 
 func (t *tally) Read(p []byte) (int, error) {
 	t.publish()
-	t.line.uncork()
+	t.line.uncork(readerCork)
 	n, err := t.from.Read(p)
 	t.bytes = uint64(n)
 	if n >= corkBytes {
-		t.line.cork()
+		t.line.cork(readerCork)
 	}
 	return n, err
 }

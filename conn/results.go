@@ -13,8 +13,12 @@ const (
 // the reader.
 type results struct{ free []byte }
 
-func (r *results) copy(b []byte) []byte {
+// copy makes a copy of b in into, memory of a caller's, if that has room.
+func (r *results) copy(b, into []byte) []byte {
 	n := len(b)
+	if n > 0 && n <= cap(into) {
+		return append(into[:0], b...)
+	}
 	if n == 0 || n > resultShared {
 		return append([]byte(nil), b...)
 	}
