@@ -48,7 +48,7 @@ type bar struct {
 // name it has in tables, one without a name is left out of the picture.
 var names = map[string]string{
 	peer.Blocking: "correlator", peer.Callbacks: "correlator, callbacks", peer.Batches: "",
-	peer.Typed: "", peer.InOrder: "order only, no ids", peer.Windows: "",
+	peer.Typed: "", peer.Into: "", peer.InOrder: "order only, no ids", peer.Windows: "",
 	"lsp-dev-conn": "go.lsp.dev/jsonrpc2", "lsp-dev-conn+buffer": "go.lsp.dev + write buffer", "lsp-dev-pipeline": "",
 	"lsp-dev-pipeline+buffer": "go.lsp.dev pipeline + buffer", "rueidis-connection-timeout": "",
 	peer.Rueidis: "rueidis", "fasthttp-pipeline": "fasthttp pipeline", "net-rpc-json": "net/rpc, JSON", "net-rpc-gob": "net/rpc, gob",

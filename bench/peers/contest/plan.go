@@ -115,7 +115,7 @@ func (p *Plan) rounds(r *report.Row) int {
 func demanded(p peer.Peer, r report.Row) bool {
 	switch p.Class {
 	case peer.Ours:
-		return p.Name == peer.Blocking || r.Scenario != report.Closed
+		return p.Name == peer.Blocking || p.Name == peer.Into || r.Scenario != report.Closed
 	case peer.JSON:
 		return true
 	case peer.Other:

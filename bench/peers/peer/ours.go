@@ -11,10 +11,11 @@ import (
 	"github.com/correlator-go/correlator/conn"
 )
 
-// The names of ours: the API that waits, the same with typed params and results
-// as an MCP client has them, callbacks, and batches.
+// The names of ours: the API that waits, the same with memory for the results, and
+// with typed params and results as an MCP client has them, callbacks, and batches.
 const (
 	Blocking  = "correlator"
+	Into      = "correlator-into"
 	Typed     = "correlator-typed"
 	Callbacks = "correlator-callbacks"
 	Batches   = "correlator-batches"
@@ -25,6 +26,7 @@ const batches = 4
 
 var ours = []Peer{
 	{Name: Blocking, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: openConn},
+	{Name: Into, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: openInto},
 	{Name: Callbacks, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: pumped(callbacks)},
 	{Name: Batches, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: pumped(inBatches)},
 	{Name: Typed, Class: Ours, Server: server.MCP, Timeouts: "argument", Open: openTyped},
@@ -54,6 +56,30 @@ func openConn(link Link) (Client, error) {
 				if err != nil {
 					return err
 				}
+				return w.check(answer, params)
+			}, nil
+		},
+		Close: c.Close,
+	}, nil
+}
+
+// openInto is openConn for callers that are done with a result before their next
+// call, and give its memory for the next.
+func openInto(link Link) (Client, error) {
+	c, err := newConn(link)
+	if err != nil {
+		return Client{}, err
+	}
+	ctx := context.Background()
+	return Client{
+		Caller: func(w Work) (func() error, error) {
+			params, o := w.quoted(), conn.CallOptions{Timeout: w.Timeout}
+			return func() error {
+				answer, err := c.Call(ctx, w.Name, params, o)
+				if err != nil {
+					return err
+				}
+				o.Into = answer
 				return w.check(answer, params)
 			}, nil
 		},

@@ -114,7 +114,8 @@ func (r *Row) first(column string) Verdict {
 	return v
 }
 
-// factor demands so many times a rival's rate.
+// factor demands so many times a rival's rate, of the better of ours that wait as
+// the rival does.
 func (r *Row) factor(rival string, demand float64) Verdict {
 	name := rival
 	if rival == "" {
@@ -124,7 +125,14 @@ func (r *Row) factor(rival string, demand float64) Verdict {
 			name = "the next, " + rival
 		}
 	}
-	return r.compared(fmt.Sprintf("calls/s ≥ %g× %s", demand, name), load.Rate, rival, func(ratio float64) (float64, bool) {
+	ours := peer.Blocking
+	for _, e := range r.Of(peer.Ours, load.Rate) { // the best first
+		if e.Peer == peer.Blocking || e.Peer == peer.Into {
+			ours = e.Peer
+			break
+		}
+	}
+	return r.comparedTo(fmt.Sprintf("calls/s ≥ %g× %s", demand, name), load.Rate, ours, rival, func(ratio float64) (float64, bool) {
 		return ratio, ratio >= demand
 	})
 }

@@ -93,6 +93,8 @@ func TestFactors(t *testing.T) {
 	require.Equal(t, report.Met, got["calls/s ≥ 15× grpc"])
 	require.Equal(t, report.Unknown, got["calls/s ≥ 45× go-sdk"])
 	require.Equal(t, report.Short, results(closed(1024, 4096, entry(peer.Blocking, peer.Ours, load.Rate, 1), entry(peer.Rueidis, peer.Other, load.Rate, 1)))["calls/s ≥ 1.5× rueidis"])
+	require.Equal(t, report.Met, results(closed(1024, 4096, entry(peer.Blocking, peer.Ours, load.Rate, 1), entry(peer.Into, peer.Ours, load.Rate, 3), entry(peer.Rueidis, peer.Other, load.Rate, 2)))["calls/s ≥ 1.5× rueidis"], "the better of those that wait counts")
+	require.Equal(t, report.Short, results(closed(1024, 4096, entry(peer.Blocking, peer.Ours, load.Rate, 1), entry(peer.Callbacks, peer.Ours, load.Rate, 9), entry(peer.Rueidis, peer.Other, load.Rate, 2)))["calls/s ≥ 1.5× rueidis"])
 }
 
 func TestScenarioDemands(t *testing.T) {
