@@ -81,8 +81,9 @@ func TestCallIntoMemoryAllocatesNothing(t *testing.T) {
 		run := func() {
 			var err error
 			result, err = c.Call(background, "echo", params, conn.CallOptions{Timeout: 30 * time.Second, Into: result})
-			require.NoError(t, err)
-			require.Len(t, result, len(params))
+			if err != nil || len(result) != len(params) {
+				t.Errorf("%d bytes, %v", len(result), err)
+			}
 		}
 		for range 100 {
 			run()
