@@ -36,7 +36,7 @@ var engineFeatures = []engineFeature{
 	{"idle deadline, touched once a call", func() workloads { return newBed[call](&touched{newWaited(1000, full())}) }},
 	{"Observer", plainly(func(o *featureOptions) { o.engine.Observer = func(s engine.Settlement) { seen.Store(int64(s.Status)) } })},
 	{"OnAbandon", plainly(func(o *featureOptions) { o.engine.OnAbandon = func(engine.Abandonment) {} })},
-	{"Detach that copies nothing", plainly(func(o *featureOptions) { o.engine.Detach = func(b []byte) []byte { return b } })},
+	{"Detach that copies nothing", plainly(func(o *featureOptions) { o.engine.Detach = func(b, _ []byte) []byte { return b } })},
 	{"OverflowWait", plainly(func(o *featureOptions) { o.engine.Overflow = engine.OverflowWait })},
 	{"Notify instead of Wait", plainly(func(o *featureOptions) {
 		o.notify = true
