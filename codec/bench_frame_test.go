@@ -2,9 +2,11 @@ package codec_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"io"
+	"strconv"
 	"testing"
 
 	"github.com/correlator-go/correlator/codec"
@@ -93,4 +95,21 @@ func BenchmarkFraming(b *testing.B) {
 			return frame, err
 		}
 	})
+}
+
+// BenchmarkSeal ends lines of frames of about so many bytes.
+func BenchmarkSeal(b *testing.B) {
+	for _, size := range []int{30, 150, 1000, 4200} {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			message := append(make([]byte, 0, size+1), bytes.Repeat([]byte("x"), size)...)
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				var err error
+				if frameSink, err = (codec.LineFramer{}).Seal(message, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

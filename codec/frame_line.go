@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+
+	"github.com/correlator-go/correlator/internal/vector"
 )
 
 // LineFramer delimits messages by newlines, as MCP over stdio does: one message
@@ -112,17 +114,10 @@ func (LineFramer) Seal(dst []byte, start int) ([]byte, error) {
 	if len(message) == 0 {
 		return dst, emptyFrame()
 	}
-	oneLine(message, '\n')
-	oneLine(message, '\r')
-	return append(dst, '\n'), nil
-}
-
-// oneLine replaces every c of message by a space.
-func oneLine(message []byte, c byte) {
 	for {
-		i := bytes.IndexByte(message, c)
+		i := vector.LineEnd(message)
 		if i < 0 {
-			return
+			return append(dst, '\n'), nil
 		}
 		message[i] = ' '
 		message = message[i+1:]

@@ -24,6 +24,7 @@ func TestNothingOutsideIsRead(t *testing.T) {
 		Text(b, false)
 		Text(b, true)
 		Cross(b, 1000)
+		LineEnd(b)
 		ValidUTF8(b)
 		Classify(b, new(State), make([]Masks, len(b)/Block))
 	}

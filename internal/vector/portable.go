@@ -1,6 +1,9 @@
 package vector
 
-import "math/bits"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // The plain twins, byte by byte.
 
@@ -32,6 +35,18 @@ func textPortable(b []byte, wide bool) (at int, escapes bool) {
 		}
 	}
 	return at, escapes
+}
+
+// lineEndPortable looks for the second only before the first.
+func lineEndPortable(b []byte) int {
+	at := bytes.IndexByte(b, '\n')
+	if at < 0 {
+		return bytes.IndexByte(b, '\r')
+	}
+	if other := bytes.IndexByte(b[:at], '\r'); other >= 0 {
+		return other
+	}
+	return at
 }
 
 func classifyPortable(b *[Block]byte, s *State, m *Masks) {

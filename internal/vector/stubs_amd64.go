@@ -29,3 +29,9 @@ func classifyAVX2(p *byte, blocks int, state *uint64, out *uint64)
 //
 //go:noescape
 func crossAVX2(p *byte, blocks int, most int, state *uint64) (at int)
+
+// lineEndAVX2 is the index of the first line feed or carriage return in so many blocks
+// of 64 from p on, or the length of the blocks.
+//
+//go:noescape
+func lineEndAVX2(p *byte, blocks int) (at int)

@@ -72,6 +72,37 @@ func Text(b []byte, wide bool) (at int, escapes bool) {
 	return at, escapes
 }
 
+// lineEndLong is from how many bytes on one look at each block is worth its call:
+// bytes.IndexByte, twice, is faster with less.
+const lineEndLong = 512
+
+// LineEnd is the index of the first line feed or carriage return of b, -1 if it has
+// none.
+func LineEnd(b []byte) int {
+	at := 0
+	if len(b) < lineEndLong {
+		return lineEndPortable(b)
+	}
+	for Available() && len(b)-at >= Block {
+		blocks := min(len(b)-at, most) / Block
+		n := lineEndBlocks(b[at:], blocks)
+		if at += n; n < blocks*Block {
+			return at
+		}
+	}
+	if at > 0 && at < len(b) { // what is left, in a block with bytes that were looked at
+		at = len(b) - Block
+		if n := lineEndBlocks(b[at:], 1); n < Block {
+			return at + n
+		}
+		return -1
+	}
+	if n := lineEndPortable(b[at:]); n >= 0 {
+		return at + n
+	}
+	return -1
+}
+
 // Cross goes from the beginning of b, inside of one object or array, to behind the
 // bracket that closes it. It follows quotes and brackets, without telling { from [,
 // and looks at nothing else; newline reports whether a newline or carriage return

@@ -30,6 +30,8 @@ func textBlocks(b []byte, wide bool) (int, bool) {
 	return n, escapes != 0
 }
 
+func lineEndBlocks(b []byte, blocks int) int { return lineEndAVX2(&b[0], blocks) }
+
 func crossFast(b []byte, blocks, deepest int, s *crossState) int {
 	return crossAVX2(&b[0], blocks, deepest, &s.inside)
 }

@@ -726,3 +726,53 @@ DATA newlines<>+8(SB)/8, $0x0e0f0d0d0a0a0809
 DATA newlines<>+16(SB)/8, $0x0607040502030001
 DATA newlines<>+24(SB)/8, $0x0e0f0d0d0a0a0809
 GLOBL newlines<>(SB), RODATA|NOPTR, $32
+
+// func lineEndAVX2(p *byte, blocks int) (at int)
+// Requires: AVX, AVX2, BMI
+TEXT ·lineEndAVX2(SB), NOSPLIT, $0-24
+	MOVQ p+0(FP), AX
+	MOVQ blocks+8(FP), CX
+	XORQ DX, DX
+	SHLQ $0x06, CX
+
+block:
+	CMPQ     DX, CX
+	JGE      done
+	VMOVDQU  (AX)(DX*1), Y0
+	VMOVDQU  32(AX)(DX*1), Y1
+	VPCMPEQB byte0a<>+0(SB), Y0, Y2
+	VPCMPEQB byte0a<>+0(SB), Y1, Y3
+	VPCMPEQB byte0d<>+0(SB), Y0, Y0
+	VPCMPEQB byte0d<>+0(SB), Y1, Y1
+	VPOR     Y0, Y2, Y2
+	VPOR     Y1, Y3, Y3
+	VPOR     Y2, Y3, Y0
+	VPTEST   Y0, Y0
+	JNZ      found
+	ADDQ     $0x40, DX
+	JMP      block
+
+found:
+	VPMOVMSKB Y2, AX
+	VPMOVMSKB Y3, CX
+	SHLQ      $0x20, CX
+	ORQ       CX, AX
+	TZCNTQ    AX, AX
+	ADDQ      AX, DX
+
+done:
+	MOVQ DX, at+16(FP)
+	VZEROUPPER
+	RET
+
+DATA byte0a<>+0(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA byte0a<>+8(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA byte0a<>+16(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA byte0a<>+24(SB)/8, $0x0a0a0a0a0a0a0a0a
+GLOBL byte0a<>(SB), RODATA|NOPTR, $32
+
+DATA byte0d<>+0(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA byte0d<>+8(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA byte0d<>+16(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA byte0d<>+24(SB)/8, $0x0d0d0d0d0d0d0d0d
+GLOBL byte0d<>(SB), RODATA|NOPTR, $32

@@ -20,6 +20,7 @@ func main() {
 	text("wideAVX2", true)
 	classify()
 	cross()
+	lineEnd()
 	Generate()
 }
 
