@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -254,7 +255,9 @@ func TestQueuedRequestIsCancelledUnserved(t *testing.T) {
 		require.Equal(t, "1", string(p.read().ID))
 		p.send(`{"jsonrpc":"2.0","id":3,"method":"running"}`)
 		require.Equal(t, "3", string(p.read().ID))
-		require.Zero(t, c.Stats().InFlight)
+		for c.Stats().InFlight > 0 { // its answer is out; the handler is about to return
+			runtime.Gosched()
+		}
 	}
 }
 
