@@ -8,6 +8,8 @@ const (
 	// openFrame is the largest frame that joins it: others wait no longer than for
 	// 16 KiB to be copied, about a microsecond.
 	openFrame = 16 << 10
+	// openLasts is for how many small batches a large one is still expected.
+	openLasts = 16
 )
 
 // openBatch is the node in the line that frames may still join: whoever finds it
@@ -25,9 +27,10 @@ type openBatch struct {
 	mu     sync.Mutex // held while a frame is encoded
 	node   *node      // nil when the next frame opens a new one
 	closed uint32     // line.closed when node was pushed
-	// large says that the last batch did not fit nodeSmall. The next then begins with
-	// the room of a full one, instead of growing there by copies of itself.
-	large bool
+	// large is how many more batches begin with the room of a full one, instead of
+	// growing there by copies of themselves: openLasts after one that did not fit
+	// nodeSmall.
+	large int
 }
 
 // tryOpen gives the open batch to who has a frame of size bytes, who then calls
@@ -42,7 +45,7 @@ func (l *line) tryOpen(size int) *node {
 	}
 	if o.node == nil {
 		room := nodeSmall + 1
-		if o.large {
+		if o.large > 0 {
 			room = openBytes
 		}
 		o.node = takeNode(room)
@@ -74,7 +77,11 @@ func (l *line) leave() { l.open.mu.Unlock() }
 func (l *line) closeOpen(n *node) {
 	l.open.mu.Lock()
 	defer l.open.mu.Unlock()
-	l.open.large = len(n.buf) > nodeSmall
+	if len(n.buf) > nodeSmall {
+		l.open.large = openLasts
+	} else if l.open.large > 0 {
+		l.open.large--
+	}
 	if l.open.node == n {
 		l.open.node = nil
 	}

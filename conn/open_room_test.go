@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Once a batch was large the next has room for a full one at once, and no longer
-// when batches are small again.
-func TestOpenBatchHasTheRoomOfTheLast(t *testing.T) {
+// After a large batch some have room for a full one at once, until enough of them
+// were small.
+func TestOpenBatchHasTheRoomOfOnesBefore(t *testing.T) {
 	l := newLine()
 	batch := func(bytes int) int {
 		n := l.tryOpen(100)
@@ -21,10 +21,13 @@ func TestOpenBatchHasTheRoomOfTheLast(t *testing.T) {
 	}
 	batch(nodeSmall + 100)
 	require.GreaterOrEqual(t, batch(100), openBytes)
-	require.False(t, l.open.large)
-	for range 3 {
-		require.Positive(t, batch(100))
+	for range openLasts - 1 {
+		require.Positive(t, l.open.large)
+		require.GreaterOrEqual(t, batch(100), openBytes)
 	}
+	require.Zero(t, l.open.large)
+	batch(nodeSmall)
+	require.Zero(t, l.open.large)
 	batch(nodeSmall + 1)
-	require.True(t, l.open.large)
+	require.Equal(t, openLasts, l.open.large)
 }
