@@ -123,11 +123,23 @@ func (l *link) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	frame, err := l.appendMessage(nil, msg)
+	scratch := scratches.Get().(*[]byte)
+	defer keepScratch(scratch)
+	frame, err := l.appendMessage((*scratch)[:0], msg)
 	if err != nil {
 		return err
 	}
-	return l.writer.write(ctx, frame)
+	*scratch = frame
+	return l.writer.write(ctx, frame) // which copies it
+}
+
+// scratches holds buffers that one frame is built in.
+var scratches = sync.Pool{New: func() any { return new([]byte) }}
+
+func keepScratch(buf *[]byte) {
+	if cap(*buf) <= spareBytes {
+		scratches.Put(buf)
+	}
 }
 
 func (l *link) stray(reason conn.StrayReason, frame []byte, size int, err error) {

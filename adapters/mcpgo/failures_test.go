@@ -114,6 +114,25 @@ func marshal(t *testing.T, v any) string {
 	return string(text)
 }
 
+// A subscription keeps the caller's id, a progress token beside it, and outlives
+// every timeout.
+func TestSubscription(t *testing.T) {
+	link, s := play(t, mcpgo.Options{Conn: conn.Options{Timeout: time.Nanosecond}})
+	seen := make(chan mcp.JSONRPCNotification, 10)
+	link.SetNotificationHandler(func(n mcp.JSONRPCNotification) { seen <- n })
+	done := send(t.Context(), link, 9, "subscriptions/listen", map[string]any{"_meta": map[string]any{"progressToken": "mine"}})
+	l := s.read()
+	s.say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, l.ID)
+	s.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, l.ID)
+	n := <-seen
+	require.Equal(t, "mine", n.Params.AdditionalFields["progressToken"])
+	n = <-seen
+	require.Equal(t, "notifications/tools/list_changed", n.Method)
+	require.Equal(t, map[string]any{"io.modelcontextprotocol/subscriptionId": 9.0}, n.Params.Meta)
+	s.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, l.ID)
+	require.ErrorIs(t, (<-done).err, conn.ErrSubscriptionEnded)
+}
+
 // A server's error is a response, whatever shape it has.
 func TestErrorsOfTheServer(t *testing.T) {
 	for sent, want := range map[string]mcp.JSONRPCErrorDetails{
@@ -142,18 +161,23 @@ func TestParamsAndNotificationsGoOutAsTheyAre(t *testing.T) {
 		require.NoError(t, (<-done).err)
 	}
 	// The text of a name elsewhere is no token.
-	done := send(t.Context(), link, 1, "x", map[string]any{"arguments": map[string]any{"progressToken": 1, "task": 2}})
-	l := s.read()
-	require.JSONEq(t, `{"arguments":{"progressToken":1,"task":2}}`, string(l.Params))
-	s.say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, l.ID)
-	require.NoError(t, (<-done).err)
+	for _, params := range []string{
+		`{"arguments":{"progressToken":1,"task":2}}`, `{"_meta":["progressToken"]}`, `["progressToken","task"]`, `{"task":null}`,
+		`{"_meta":{"progressToken":null}}`,
+	} {
+		done := send(t.Context(), link, 1, "x", json.RawMessage(params))
+		l := s.read()
+		require.JSONEq(t, params, string(l.Params))
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, l.ID)
+		require.NoError(t, (<-done).err)
+	}
 
 	_, err := link.SendRequest(t.Context(), transport.JSONRPCRequest{Method: "x", Params: make(chan int)})
 	require.ErrorContains(t, err, "failed to marshal request")
 
 	note := mcp.JSONRPCNotification{Notification: mcp.Notification{Method: "notifications/roots/list_changed"}}
 	require.NoError(t, link.SendNotification(t.Context(), note))
-	l = s.read()
+	l := s.read()
 	require.Equal(t, "notifications/roots/list_changed", l.Method)
 	require.Nil(t, l.Params)
 	note.Params.AdditionalFields = map[string]any{"a": 1}

@@ -15,11 +15,9 @@ import (
 )
 
 const (
-	methodDiscover  = "server/discover"
-	methodListen    = "subscriptions/listen"
-	noteCancelled   = "notifications/cancelled"
-	noteProgress    = "notifications/progress"
-	subscriptionKey = "io.modelcontextprotocol/subscriptionId"
+	methodDiscover = "server/discover"
+	methodListen   = "subscriptions/listen"
+	noteCancelled  = "notifications/cancelled"
 )
 
 // SendRequest makes a call and waits for its answer. The response carries
@@ -80,9 +78,7 @@ func (t *Transport) SendNotification(ctx context.Context, notification mcp.JSONR
 }
 
 func (t *Transport) notStarted() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed {
+	if t.life.Err() != nil {
 		return transport.ErrTransportClosed
 	}
 	return ErrNotStarted
@@ -93,46 +89,43 @@ func (t *Transport) notStarted() error {
 func (t *Transport) callOptions(ctx context.Context, l *link, request *transport.JSONRPCRequest, params []byte) (o conn.CallOptions, m *mail) {
 	// The text of either name may stand elsewhere; then the look is in vain.
 	if bytes.Contains(params, []byte(`"progressToken"`)) || bytes.Contains(params, []byte(`"task"`)) {
-		var p struct {
-			Meta struct {
-				Token any `json:"progressToken"`
-			} `json:"_meta"`
-			Task json.RawMessage `json:"task"`
-		}
-		if json.Unmarshal(params, &p) != nil {
-			return o, nil // they go out as they are
-		}
-		// A task is cancelled by tasks/cancel.
-		o.NoCancel = len(p.Task) > 0 && string(p.Task) != "null"
-		if p.Meta.Token != nil {
+		token, task := marks(params)
+		o.NoCancel = task // it is cancelled by tasks/cancel
+		if token != nil {
 			m = &mail{ctx: ctx, to: l.mailbox, wait: t.o.HandlerWait}
-			o.ProgressBuffer = t.o.Buffer
-			o.Progress = func(report conn.Progress) {
-				if n, err := notification(noteProgress, report.Params); err == nil {
-					n.Params.AdditionalFields["progressToken"] = p.Meta.Token
-					m.put(n)
-				}
-			}
+			o.ProgressBuffer, o.Progress = t.o.Buffer, m.progress(token)
 		}
-		return o, m
 	}
 	switch request.Method {
 	case methodDiscover:
 		o.NoCancel = true // nothing is said before the handshake
 	case methodListen:
-		m = &mail{ctx: ctx, to: l.mailbox, wait: t.o.HandlerWait}
-		o.Timeout, o.IdleTimeout, o.SubscriptionBuffer = conn.NoTimeout, conn.NoTimeout, t.o.Buffer
-		id := asRead(request.ID)
-		o.Subscription = func(note conn.Notification) {
-			if n, err := notification(note.Method, note.Params); err == nil {
-				if _, ok := n.Params.Meta[subscriptionKey]; ok {
-					n.Params.Meta[subscriptionKey] = id
-				}
-				m.put(n)
-			}
+		if m == nil {
+			m = &mail{ctx: ctx, to: l.mailbox, wait: t.o.HandlerWait}
 		}
+		o.Timeout, o.IdleTimeout = conn.NoTimeout, conn.NoTimeout
+		o.SubscriptionBuffer, o.Subscription = t.o.Buffer, m.subscription(asRead(request.ID))
 	}
 	return o, m
+}
+
+// marks reads the caller's progress token, nil for none, and whether a task is asked
+// for. Params that do not have them in their places go out as they are.
+func marks(params []byte) (token any, task bool) {
+	var p struct {
+		Meta json.RawMessage `json:"_meta"`
+		Task json.RawMessage `json:"task"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return nil, false
+	}
+	var meta struct {
+		Token any `json:"progressToken"`
+	}
+	if len(p.Meta) > 0 && json.Unmarshal(p.Meta, &meta) != nil {
+		meta.Token = nil
+	}
+	return meta.Token, len(p.Task) > 0 && string(p.Task) != "null"
 }
 
 // asRead is an id as the reader of its JSON text sees it.

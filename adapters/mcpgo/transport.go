@@ -23,9 +23,9 @@ var ErrNotStarted = errors.New("mcpgo: transport not started")
 type Transport struct {
 	o      Options
 	open   func(context.Context, conn.Options) (*conn.Conn, error)
-	stderr *tail // of a child; nil otherwise
-	life   context.Context
-	die    context.CancelFunc // by Close: a Start under way gives up
+	stderr *tail              // of a child; nil otherwise
+	life   context.Context    // ends with Close
+	die    context.CancelFunc // ends life: a Start under way gives up
 
 	notify  atomic.Pointer[func(mcp.JSONRPCNotification)]
 	request atomic.Pointer[transport.RequestHandler]
@@ -33,8 +33,7 @@ type Transport struct {
 
 	link atomic.Pointer[link] // nil until Start has succeeded
 
-	mu     sync.Mutex // held while Start opens; protects closed
-	closed bool
+	opening sync.Mutex // held by Start
 }
 
 // link is a connection that stands.
@@ -58,10 +57,10 @@ func New(open func(context.Context, conn.Options) (*conn.Conn, error), o Options
 // that failed may be repeated. When ctx ends, the connection does, and with it a
 // child process, as with mcp-go's own transports.
 func (t *Transport) Start(ctx context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.opening.Lock()
+	defer t.opening.Unlock()
 	switch {
-	case t.closed:
+	case t.life.Err() != nil:
 		return transport.ErrTransportClosed
 	case t.link.Load() != nil:
 		return nil
@@ -113,10 +112,9 @@ func (t *Transport) ended(l *link, forget func()) func(error) {
 // under way, or comes later, fails.
 func (t *Transport) Close() error {
 	t.die()
-	t.mu.Lock()
-	t.closed = true
-	t.mu.Unlock()
+	t.opening.Lock() // a Start under way is over
 	l := t.link.Load()
+	t.opening.Unlock()
 	if l == nil {
 		return nil
 	}
