@@ -160,7 +160,8 @@ func neighboursRole(args []string) (claim.Values, error) {
 	)
 	for i := range callers {
 		wg.Go(func() {
-			for began := time.Now(); began.Before(until); {
+			// On a machine that has no time for it, one call each is late rather than none.
+			for began := time.Now(); began.Before(until) || len(took[i]) == 0; {
 				if _, failed[i] = c.Call(background, "tools/call", params, conn.CallOptions{Timeout: timeout}); failed[i] != nil {
 					return
 				}
