@@ -33,7 +33,7 @@ func (c *Client) call(ctx context.Context, method string, params []byte, o CallO
 	if o.Progress != nil {
 		r.progress = rising(o.Progress)
 	}
-	text, err := c.link.call(ctx, r)
+	text, err := c.send(ctx, r)
 	if err != nil {
 		return nil, err
 	}

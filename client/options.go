@@ -84,6 +84,13 @@ type Options struct {
 	// line for OnLog, nor of a modern subscription. params are borrowed.
 	OnNotification func(method string, params []byte)
 
+	// Observer sees every request of a call when it has ended. It is called by the
+	// goroutine of the call and must not block; what it panics with is dropped. The
+	// handshake and subscriptions are no calls. Nil costs nothing.
+	Observer func(CallEvent)
+	// Label names this client in the events.
+	Label string
+
 	// Conn has the limits of the connection: frames, buffers, keep-alive, hooks.
 	// Profile, Handler, Batches, Timeout and IdleTimeout are the client's own. Over
 	// HTTP MaxPending, Overflow, Grace, MaxFrame, MaxDepth, MaxConcurrent, MaxQueued,

@@ -9,13 +9,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/mcp"
 )
 
-// round is what a result says about being complete.
+// round is what the result of a call that is not complete asks for.
 type round struct {
-	ResultType    *string                     `json:"resultType"`
 	InputRequests map[string]mcp.InputRequest `json:"inputRequests"`
 	RequestState  *json.RawMessage            `json:"requestState"`
 }
@@ -44,7 +42,7 @@ func (c *Client) rounds(ctx context.Context, r *request, text []byte, o CallOpti
 		if o.Progress != nil {
 			r.progress = rising(o.Progress) // a request of its own begins anew
 		}
-		if text, err = c.link.call(ctx, r); err != nil {
+		if text, err = c.send(ctx, r); err != nil {
 			return nil, err
 		}
 	}
@@ -104,14 +102,11 @@ func (c *Client) nextRound(ctx context.Context, method string, params []byte, r 
 	}
 	var members []byte
 	if len(r.InputRequests) > 0 {
-		b := []byte{'{'}
-		for i, key := range slices.Sorted(maps.Keys(answers)) {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(append(codec.AppendString(b, key), ':'), answers[key]...)
+		var responses []byte
+		for _, key := range slices.Sorted(maps.Keys(answers)) {
+			responses = appendMember(responses, key, answers[key])
 		}
-		members = appendMember(members, "inputResponses", append(b, '}'))
+		members = appendMember(members, "inputResponses", slices.Concat([]byte("{"), responses, []byte("}")))
 	}
 	if r.RequestState != nil {
 		members = appendMember(members, "requestState", *r.RequestState) // byte for byte
