@@ -5,7 +5,8 @@ import "context"
 // Host is what a handler can reach while it runs: whoever runs it. Its methods may
 // be called by several goroutines, until the handler returned.
 type Host interface {
-	// Report passes progress on, and returns when it was written.
+	// Report passes progress on, and returns when it was written. For a request
+	// without a progress token it looks at the form of p alone.
 	Report(ctx context.Context, p Progress) error
 	// Log passes a log line on.
 	Log(ctx context.Context, m LogMessage) error
@@ -18,11 +19,11 @@ type Request struct {
 	host Host
 }
 
-// Report tells the client how far the call has come. Without a progress token, or
-// without a host, it does nothing and succeeds. Its errors are those of package
-// progress.
+// Report tells the client how far the call has come. Without a progress token it
+// succeeds for every p that is well-formed, and does nothing; without a host it does
+// nothing at all. Its errors are those of package progress.
 func (r *Request) Report(ctx context.Context, p Progress) error {
-	if r.host == nil || !r.in.token.Present() {
+	if r.host == nil {
 		return nil
 	}
 	return r.host.Report(ctx, p)

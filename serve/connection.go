@@ -74,6 +74,7 @@ type entry struct {
 	batch    bool
 	closed   bool
 	written  bool
+	hit      bool // it ended another exchange
 	broken   bool // the step panicked before it wrote anything
 }
 
@@ -198,8 +199,12 @@ func (c *Connection) write(e *mcp.Effect) {
 
 // release ends an exchange.
 func (c *Connection) release(e *mcp.Effect) {
-	if c.entering != nil && c.entering.exchange == e.Exchange {
+	switch {
+	case c.entering == nil:
+	case c.entering.exchange == e.Exchange:
 		c.entering.closed = true
+	default:
+		c.entering.hit = true
 	}
 	if x, ok := c.exchanges[e.Exchange]; ok {
 		delete(c.exchanges, e.Exchange)

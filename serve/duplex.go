@@ -220,7 +220,7 @@ func (d *duplex) take(m *codec.Message, e *codec.Envelope, ids []codec.ID) {
 	if err == nil {
 		return
 	}
-	if errors.Is(err, ErrDuplicateID) && len(ids) == 1 {
+	if errors.Is(err, ErrDuplicateID) {
 		// An answer to it would end the first one at the peer.
 		d.server.counts.duplicates.Add(1)
 		d.dropped(Stray{Reason: StrayDuplicate, Frame: m.Frame(), Err: err})
@@ -232,22 +232,27 @@ func (d *duplex) take(m *codec.Message, e *codec.Envelope, ids []codec.ID) {
 }
 
 func refusalText(err error) string {
-	switch {
-	case errors.Is(err, ErrTooManyLive):
+	if errors.Is(err, ErrTooManyLive) {
 		return "too many requests in flight"
-	case errors.Is(err, ErrDuplicateID):
-		return "the batch repeats an id that is in flight"
-	default:
-		return "shutting down"
 	}
+	return "shutting down"
+}
+
+// flies reports whether a request with one of these ids is in flight.
+func (d *duplex) flies(ids ...codec.ID) bool {
+	d.Connection.mu.Lock()
+	defer d.Connection.unlock()
+	for _, id := range ids {
+		if _, ok := d.inFlight[id]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // refuse answers a request with an error, unless its id is that of one in flight.
 func (d *duplex) refuse(id codec.ID, code int, text string) {
-	d.Connection.mu.Lock()
-	_, flies := d.inFlight[id]
-	d.Connection.unlock()
-	if flies {
+	if d.flies(id) {
 		return
 	}
 	_ = d.box.add(codec.AppendError(nil, id.Append(nil), &codec.Error{Code: int64(code), Message: text}), nil)

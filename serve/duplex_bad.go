@@ -13,19 +13,7 @@ import (
 // is answered depends on whether the answer would name its request.
 func (d *duplex) strange(m *codec.Message, err error) {
 	if _, syntax := errors.AsType[*codec.SyntaxError](err); !syntax && errors.Is(err, codec.ErrBatch) {
-		b := lookIntoBatch(m.Frame(), d.server.o.MaxDepth)
-		switch {
-		case b.deep:
-			d.tooDeep(m)
-			return
-		case b.broken != nil:
-			d.server.counts.unreadable.Add(1)
-			d.dropped(Stray{Reason: StrayUnreadable, Frame: m.Frame(), Err: b.broken})
-		case !d.revision().HasBatches():
-			d.server.counts.unreadable.Add(1)
-			d.dropped(Stray{Reason: StrayUnsupported, Frame: m.Frame(), Err: err})
-		}
-		d.take(m, nil, b.ids)
+		d.array(m, err)
 		return
 	}
 	d.server.counts.unreadable.Add(1)
@@ -35,30 +23,6 @@ func (d *duplex) strange(m *codec.Message, err error) {
 		ids = []codec.ID{m.ID()}
 	}
 	d.take(m, nil, ids)
-}
-
-// batch is what is seen of an array before the reducer takes it.
-type batch struct {
-	ids    []codec.ID // of the requests in it
-	deep   bool       // it is nested too deep
-	broken error      // it begins like an array and is no JSON text
-}
-
-func lookIntoBatch(frame []byte, depth int) (b batch) {
-	o := codec.ScanOptions{MaxDepth: depth}
-	for element, err := range codec.SplitBatch(frame, o) {
-		switch {
-		case errors.Is(err, codec.ErrTooDeep):
-			b.deep = true
-		case element == nil && !errors.Is(err, codec.ErrBatch):
-			b.broken = err
-		case err == nil:
-			if m, err := codec.Parse(element, o); err == nil && m.Kind == codec.KindRequest {
-				b.ids = append(b.ids, m.ID())
-			}
-		}
-	}
-	return b
 }
 
 // tooLong refuses a line that is above MaxFrame, of which the two ends are known.

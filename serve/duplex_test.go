@@ -95,14 +95,17 @@ func TestX07CancelOfZero(t *testing.T) {
 	for _, id := range []string{`0`, `""`} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newTools()
-			p := connect(t, newServer(t, f, serve.Options{}))
+			s := newServer(t, f, serve.Options{})
+			p := connect(t, s)
 			p.send(call(id, "wait", `{}`))
 			<-f.entered
 			p.send(cancelled("null"), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled"}`)
 			synctest.Wait()
 			require.Empty(t, f.left)
+			require.EqualValues(t, 3, s.Stats().Unmatched, "ignored, and counted")
 			p.send(cancelled(id))
 			require.ErrorIs(t, <-f.left, context.Canceled)
+			require.EqualValues(t, 3, s.Stats().Unmatched)
 			require.NoError(t, p.hangUp())
 		})
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/mcp"
 	"github.com/correlator-go/correlator/serve"
 )
@@ -159,6 +160,46 @@ func TestHTTPParamHeaders(t *testing.T) {
 		r := w.do(http.MethodPost, call("1", "sql", `{}`), modern("tools/call", "sql")...)
 		require.Equal(t, 200, r.StatusCode)
 		_ = r.all()
+	})
+}
+
+// A handler that needs what the client did not declare gets the status that MCP
+// names for it; any other failure of a handler is none of the transport.
+func TestHTTPMissingCapability(t *testing.T) {
+	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
+		for name, err := range map[string]error{
+			"elicits": &mcp.InputRequired{Requests: map[string]mcp.InputRequest{"name": mcp.Elicit(mcp.ElicitParams{Message: "Who?"})}},
+			"fails":   &codec.Error{Code: -32602, Message: "no"},
+		} {
+			w.server.RegisterTool(mcp.ServerTool{Tool: mcp.Tool{Name: name},
+				Handle: func(context.Context, *mcp.Request) (*mcp.ToolResult, error) { return nil, err }})
+		}
+		r := w.tool("1", "elicits", `{}`)
+		require.Equal(t, http.StatusBadRequest, r.StatusCode)
+		require.Equal(t, -32021, parse(t, r.all()).Error.Code)
+		r = w.tool("2", "fails", `{}`)
+		require.Equal(t, http.StatusOK, r.StatusCode)
+		require.Equal(t, -32602, parse(t, r.all()).Error.Code)
+	})
+}
+
+// The end of whoever opened a connection is its own.
+func TestOwnerGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, out := newTools(), newMemory()
+		s := newServer(t, f, serve.Options{})
+		ctx, cancel := context.WithCancel(context.Background())
+		c, err := s.Connect(ctx, mcp.Caller{}, out)
+		require.NoError(t, err)
+		x := mcp.NewExchangeID()
+		require.NoError(t, c.Send(x, []byte(call("1", "wait", `{}`)), ""))
+		<-f.entered
+		cancel()
+		require.ErrorIs(t, <-f.left, context.Canceled)
+		synctest.Wait()
+		require.Empty(t, out.of(x))
+		require.ErrorIs(t, c.Send(mcp.NewExchangeID(), []byte(call("2", "echo", `{}`)), ""), serve.ErrStopped)
+		require.Zero(t, s.Stats().Open)
 	})
 }
 

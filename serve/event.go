@@ -34,8 +34,8 @@ const (
 	// HTTPRejected: an HTTP request was refused before it was a message. Code,
 	// Reason.
 	HTTPRejected
-	// AuthorizationDecided: HTTPOptions.Authorize was asked. Reason: "allowed" or
-	// "denied".
+	// AuthorizationDecided: HTTPOptions.Authorize was asked. Verifier, and as the
+	// Reason "allowed" or "denied".
 	AuthorizationDecided
 )
 
@@ -74,6 +74,8 @@ type Event struct {
 	Method, Tool string
 	// Correlation is the value by which the request's traces are found.
 	Correlation mcp.Correlation
+	// Verifier is HTTPOptions.Verifier.
+	Verifier string
 	// Problem, Status and Reason are words from small sets, fit for labels.
 	Problem string
 	Status  mcp.Status

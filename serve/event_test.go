@@ -3,7 +3,9 @@ package serve_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -87,7 +89,36 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// A batch counts each of its calls.
+// What happens before there is a message is told too.
+func TestHTTPEvents(t *testing.T) {
+	log := &eventLog{}
+	o := serve.HTTPOptions{Verifier: "table", Authorize: func(r *http.Request) (mcp.Caller, error) {
+		if r.Header.Get("Authorization") == "" {
+			return mcp.Caller{}, errors.New("who is it")
+		}
+		return mcp.Caller{}, nil
+	}}
+	overHTTP(t, serve.Options{Observer: log.observe, MaxFrame: 1000}, o, func(w *web, _ *tools) {
+		_ = w.tool("1", "echo", `{}`).all()
+		require.Equal(t, []string{"authorization.decided denied", "http.rejected unauthorized"}, log.take())
+		_ = w.do(http.MethodPost, "[1", "Authorization", "a", "Content-Type", "text/plain").all()
+		require.Equal(t, []string{"authorization.decided allowed", "http.rejected content_type"}, log.take())
+		_ = w.do(http.MethodPost, strings.Repeat("x", 2000), "Authorization", "a").all()
+		require.Equal(t, []string{"authorization.decided allowed", "frame.rejected frame_too_large", "http.rejected too_large"}, log.take())
+		var codes []int
+		for _, e := range log.all {
+			switch e.Kind {
+			case serve.AuthorizationDecided:
+				require.Equal(t, "table", e.Verifier)
+			case serve.HTTPRejected:
+				codes = append(codes, e.Code)
+			}
+		}
+		require.Equal(t, []int{401, 415, 413}, codes)
+	})
+}
+
+// How long a handler ran is told when it is over.
 func TestEventDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &eventLog{}

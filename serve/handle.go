@@ -52,6 +52,7 @@ func (c *Connection) serve(r *run) {
 	}
 	returned := false
 	defer func() {
+		r.reporter.End() // a copy that somebody kept is good for nothing now
 		if returned {
 			return
 		}
@@ -61,6 +62,7 @@ func (c *Connection) serve(r *run) {
 	}()
 	r.came = mcp.Perform(&r.ctx, r.inv, r)
 	returned = true
+	r.reporter.End()
 	c.finished(r)
 }
 
@@ -197,7 +199,6 @@ func (c *Connection) settle(r *run) uint32 {
 	}
 	c.due.remove(r)
 	r.sink.Close()
-	r.reporter.End()
 	r.end(context.Canceled)
 	return was
 }
@@ -231,6 +232,7 @@ func (c *Connection) cancel(id mcp.InvocationID) {
 		if c.observed() {
 			c.event(r.eventOf(InvocationCancelled))
 		}
+		r.sink.Close() // a handler that sees the signal reports nothing more
 		mcp.SignalCancelled(r.end, id)
 		c.signal(r)
 		return
@@ -256,6 +258,7 @@ func (c *Connection) expire() {
 			c.event(e)
 		}
 		c.server.counts.timeouts.Add(1)
+		r.sink.Close()
 		r.end(errTimedOut)
 		c.signal(r)
 		c.step(mcp.TimedOut{Invocation: r.inv.ID()})

@@ -44,6 +44,8 @@ type HTTPOptions struct {
 	// Authorize says who sent a request. An error refuses it with status 401, or
 	// with that of an *HTTPError. Nil lets everybody in, as nobody.
 	Authorize func(*http.Request) (mcp.Caller, error)
+	// Verifier names what Authorize goes by, in the events about it.
+	Verifier string
 
 	// ModernOnly refuses the older era: no session, GET and DELETE are 405.
 	ModernOnly bool
@@ -171,7 +173,7 @@ func (h *HTTP) authorize(r *http.Request) (mcp.Caller, *rejection) {
 		return mcp.Caller{Value: r}, nil
 	}
 	caller, err := h.o.Authorize(r)
-	e := Event{Kind: AuthorizationDecided, Reason: "allowed"}
+	e := Event{Kind: AuthorizationDecided, Verifier: h.o.Verifier, Reason: "allowed"}
 	if err != nil {
 		e.Reason = "denied"
 	}

@@ -90,7 +90,8 @@ func (h *HTTP) take(w http.ResponseWriter, r *http.Request, caller mcp.Caller, s
 	in := delivery{exchange: x, frame: m.Frame(), caller: caller, correlation: correlationOf(r)}
 	switch {
 	case batch:
-		in.ids = lookIntoBatch(m.Frame(), h.server.o.MaxDepth).ids // what else is wrong with it the reducer says
+		b := lookIntoBatch(m.Frame(), h.server.o.MaxDepth)
+		in.ids, in.repeats = b.ids, b.repeats // what else is wrong with it the reducer says
 	case m.Kind == codec.KindRequest:
 		in.envelope, in.ids = &m.Envelope, []codec.ID{m.ID()}
 	default:

@@ -105,6 +105,9 @@ func TestSessionBatch(t *testing.T) {
 		r = w.do(http.MethodPost, "["+cancelled("9")+"]", h...)
 		require.Equal(t, http.StatusAccepted, r.StatusCode)
 		require.Empty(t, r.all())
+		r = w.do(http.MethodPost, "["+old("3", "echo", `{}`, "")+","+old("3", "echo", `{}`, "")+"]", h...)
+		require.Equal(t, http.StatusBadRequest, r.StatusCode, "one id for two requests")
+		require.Equal(t, -32600, parse(t, r.all()).Error.Code)
 	})
 }
 

@@ -231,14 +231,15 @@ func headersOf(r *http.Request) *mcp.Headers {
 func whole(r *http.Request, name string) string { return strings.Join(r.Header.Values(name), ", ") }
 
 // statusOf is the HTTP status of an answer. Refusals of the protocol have theirs;
-// what a handler came to is a success of the transport.
+// what a handler came to is a success of the transport, unless it needs what the
+// client did not declare, for which MCP names a status.
 func statusOf(e *mcp.Effect) int {
-	switch e.Refusal {
-	case mcp.NotRefused:
-		return http.StatusOK
-	case mcp.RefusedMethod:
+	switch {
+	case e.Refusal == mcp.RefusedMethod:
 		return http.StatusNotFound
-	default:
+	case e.Refusal != mcp.NotRefused, e.Code == mcp.CodeMissingCapability:
 		return http.StatusBadRequest
+	default:
+		return http.StatusOK
 	}
 }

@@ -43,7 +43,7 @@ func TestOddFrames(t *testing.T) {
 		"id 2^53+1":                 {lines: call("9007199254740993", "echo", `{}`), want: []string{`"id":9007199254740993,`}},
 		"id -1":                     {lines: call("-1", "echo", `{}`), want: []string{`"id":-1,`}},
 		"R13 id 0 and empty string": {lines: call("0", "echo", `{}`) + "\n" + call(`""`, "echo", `{}`), want: []string{`"id":0,`, `"id":"",`}},
-		"R11 batch":                 {lines: "[" + call("1", "echo", `{}`) + "]", stray: serve.StrayUnsupported},
+		"R11 batch":                 {lines: "[" + call("1", "echo", `{}`) + `,{"id":2,"method":"x"},` + cancelled("1") + "]", stray: serve.StrayUnsupported, want: []string{`"id":1,"error":{"code":-32600`, `"id":2,"error":{"code":-32600`}},
 		"C17 empty batch":           {lines: "[]", stray: serve.StrayUnsupported},
 		"params an array":           {lines: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`, want: []string{`"id":1,"error":{"code":-32602`}},
 		"R03 params null":           {lines: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":null}`, want: []string{`"id":1,"error":{"code":-32602`}},
@@ -256,7 +256,9 @@ func TestAskWithdrawn(t *testing.T) {
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTools()
-		p := connect(t, newServer(t, f, serve.Options{}))
+		strays := make(chan serve.Stray, 16)
+		s := newServer(t, f, serve.Options{OnStray: func(x serve.Stray) { strays <- x }})
+		p := connect(t, s)
 		p.send(fmt.Sprintf(hello, "2025-03-26"), `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		_ = p.receive()
 		p.send("[" + old("1", "echo", `{"text":"a"}`, "") + "," + cancelled("7") + "," + old("2", "echo", `{"text":"b"}`, "") + ",1]")
@@ -267,16 +269,27 @@ func TestBatches(t *testing.T) {
 		require.Contains(t, line, `-32600`)
 		p.send("["+cancelled("7")+"]", old("3", "stuck", `{}`, ""))
 		<-f.entered
-		// One of them is in flight: that one gets no answer, the others an error each.
-		p.send("[" + old("3", "echo", `{}`, "") + "," + old("4", "echo", `{}`, "") + "]")
-		a := parse(t, p.receive())
-		require.Equal(t, "4", string(a.ID))
-		require.Equal(t, -32603, a.Error.Code)
+		// One of them is in flight: that one gets no answer, whatever is wrong with it;
+		// the others are served.
+		p.send("[" + old("3", "echo", `{"text":"twin"}`, "") + "," + old("4", "echo", `{"text":"other"}`, "") + `,{"jsonrpc":"2.0","id":3,"method":1}]`)
+		line = p.receive()
+		require.True(t, strings.HasPrefix(line, "["), line)
+		require.Contains(t, line, `"text":"other"`)
+		require.NotContains(t, line, `"id":3`)
+		for range 2 {
+			require.Equal(t, serve.StrayDuplicate, (<-strays).Reason)
+		}
+		// The same for an id that a batch has twice, and for one of nothing else.
+		p.send("["+old("6", "echo", `{"text":"first"}`, "")+","+old("6", "echo", `{"text":"second"}`, "")+"]", "["+old("3", "echo", `{}`, "")+"]")
+		line = p.receive()
+		require.Contains(t, line, `"text":"first"`)
+		require.NotContains(t, line, `"text":"second"`)
 		close(f.release)
 		require.Equal(t, "released", parse(t, p.receive()).text(t))
 		p.send("[" + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "]")
 		p.send(old("5", "echo", `{"text":"on"}`, ""))
 		require.Equal(t, "on", parse(t, p.receive()).text(t))
+		require.EqualValues(t, 4, s.Stats().Duplicates)
 		require.NoError(t, p.hangUp())
 	})
 }

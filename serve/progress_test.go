@@ -79,7 +79,43 @@ func TestReportWithoutToken(t *testing.T) {
 		defer r.conn.Close()
 		x := r.send(call("1", "progress", `{"n":5}`))
 		require.Equal(t, "reported", parse(t, r.only(x)).text(t))
+		reporting(r.s, func(ctx context.Context, q *mcp.Request) error {
+			return errors.Join(
+				is(q.Report(ctx, report(math.NaN())), progress.ErrInvalidProgress),
+				is(q.Report(ctx, mcp.Progress{Value: 1, Total: math.Inf(1)}), progress.ErrInvalidProgress),
+				is(q.Report(ctx, mcp.Progress{Value: 1, Message: "\xff"}), progress.ErrInvalidProgress),
+				is(q.Report(ctx, report(-1)), nil),
+			)
+		})
+		x = r.send(call("2", "reporting", `{}`))
+		require.Equal(t, "done", parse(t, r.only(x)).text(t), "the form counts with nobody listening")
 	})
+}
+
+// A handler that goes on behind the end of its request is told that: reports are
+// closed before it is signalled, and the right to report is its own until it returns.
+func TestReportBehindTheSignal(t *testing.T) {
+	for name, end := range map[string]func(*rig){
+		"cancelled": func(r *rig) { r.send(cancelled("1")) },
+		"timed out": func(*rig) { pass(time.Second) },
+		"closed":    func(r *rig) { r.conn.Close() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, serve.Options{Timeout: time.Second})
+			defer r.conn.Close()
+			began, ended := make(chan struct{}), make(chan error, 1)
+			reporting(r.s, func(ctx context.Context, q *mcp.Request) error {
+				close(began)
+				<-ctx.Done()
+				ended <- is(q.Report(ctx, report(1)), progress.ErrClosed)
+				return nil
+			})
+			r.send(call("1", "reporting", `{}`, `"progressToken":7`))
+			<-began
+			end(r)
+			require.NoError(t, <-ended, name)
+		})
+	}
 }
 
 // A report returns when its bytes were written, so a burst waits for the peer.

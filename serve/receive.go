@@ -17,6 +17,13 @@ type delivery struct {
 	caller      mcp.Caller
 	correlation string
 	headers     *mcp.Headers
+	repeats     bool // two requests in it have one id
+}
+
+// isCancel reports whether d is a cancellation that stands alone.
+func (d *delivery) isCancel() bool {
+	e := d.envelope
+	return e != nil && e.Kind == codec.KindNotification && string(e.Method.Of(d.frame)) == mcp.NoteCancelled
 }
 
 // receive gives a frame to the reducer, unless a limit refuses it; then nothing
@@ -43,6 +50,8 @@ func (c *Connection) receive(d *delivery) error {
 		c.answerBroken(d)
 	case e.written && !e.closed:
 		c.keep(d.exchange) // a subscription
+	case !e.hit && d.isCancel():
+		c.server.counts.unmatched.Add(1)
 	}
 	c.entering = nil
 	c.unlock()
@@ -57,6 +66,8 @@ func (c *Connection) refusal(d *delivery, requests bool) error {
 		return nil
 	case c.closing:
 		return ErrStopped
+	case d.repeats:
+		return ErrDuplicateID
 	}
 	for _, id := range d.ids {
 		if _, ok := c.inFlight[id]; ok {

@@ -26,7 +26,7 @@ type Server struct {
 }
 
 type counts struct {
-	connections, admitted, rejected, panics, timeouts, late, duplicates, unreadable, slow, refused atomic.Uint64
+	connections, admitted, rejected, panics, timeouts, late, unmatched, duplicates, unreadable, slow, refused atomic.Uint64
 }
 
 // New makes a server of a description. Its error is an *OptionError.
@@ -56,6 +56,7 @@ type Stats struct {
 	Panics      uint64 // of handlers
 	Timeouts    uint64 // of handlers
 	Late        uint64 // answers of a client to nothing that waited
+	Unmatched   uint64 // cancellations of nothing: answered, unknown or no id at all
 	Duplicates  uint64 // requests whose id was in flight
 	Unreadable  uint64 // frames that were no message
 	Slow        uint64 // subscribers that were given up
@@ -68,7 +69,7 @@ func (s *Server) Stats() Stats {
 		Connections: s.counts.connections.Load(), Admitted: s.counts.admitted.Load(), Rejected: s.counts.rejected.Load(),
 		Panics: s.counts.panics.Load(), Timeouts: s.counts.timeouts.Load(), Late: s.counts.late.Load(),
 		Duplicates: s.counts.duplicates.Load(), Unreadable: s.counts.unreadable.Load(), Slow: s.counts.slow.Load(),
-		Refused: s.counts.refused.Load(),
+		Unmatched: s.counts.unmatched.Load(), Refused: s.counts.refused.Load(),
 	}
 	for _, c := range s.connections() {
 		st.Open++
