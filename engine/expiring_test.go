@@ -109,6 +109,14 @@ func TestDetachGetsTheCallsMemory(t *testing.T) {
 		}
 		r.begin(call{Into: "mine", Discard: true})
 		r.FailAll(nil, false)
+		for _, end := range []func(h handle) bool{
+			func(h handle) bool { return r.Resolve(h.ID(), "v") },
+			func(h handle) bool { return h.Cancel(nil) },
+		} {
+			h := r.begin(call{Into: "mine"})
+			h.Discard()
+			require.True(t, end(h))
+		}
 		require.Len(t, got, 2)
 		r.quiet()
 	})

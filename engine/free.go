@@ -1,8 +1,11 @@
 package engine
 
 // freeSlot gives the slot of a settled call back. The caller owns the call and has
-// taken out of it what it needs.
+// taken out of it what it needs. What is left is CallOptions.Into, if that: of a call
+// that its waiter gave up, or that was discarded after it began.
 func (e *Engine[T]) freeSlot(s *slot[T], r ref) {
+	var none T
+	s.value = none
 	tk := e.free.hold()
 	head := tk.head.Load()
 	s.store(makeWord(0, r.gen(), free).withNext(topOf(head)))

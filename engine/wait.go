@@ -122,8 +122,6 @@ func (e *Engine[T]) giveUp(ctx context.Context, s *slot[T], r ref) error {
 	if end.status == Expired {
 		err.(*CallError).Budget = end.elapsed(s.start)
 	}
-	var none T
-	s.value = none // it may be the caller's memory
 	// The one who would be woken is here.
 	e.expose(s, r, ended)
 	e.freeSlot(s, r)
