@@ -10,8 +10,6 @@ import (
 	"github.com/correlator-go/correlator/mcp"
 )
 
-type rawArg = json.RawMessage
-
 // argumentsText encodes the arguments of a tool, which must be an object.
 func argumentsText(arguments any) ([]byte, error) {
 	if arguments == nil {

@@ -97,7 +97,7 @@ func (l *httpLink) abandon(x *exchange, err error) {
 	lost, ok := errors.AsType[*engine.CallError](err)
 	revision, _ := l.state()
 	if !ok || !lost.Sent || lost.Status != engine.Expired && lost.Status != engine.Cancelled ||
-		x.r.noCancel || x.r.method == mcp.MethodInitialize || revision.IsModern() {
+		x.r.method == mcp.MethodInitialize || revision.IsModern() {
 		return
 	}
 	params := append(x.id.Append([]byte(`{"requestId":`)), '}')

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -76,11 +77,7 @@ func (x *exchange) message(frame []byte) (settled bool, err error) {
 	switch m.Kind {
 	case codec.KindResult:
 		// One request, one response: ids are not compared. What follows is late.
-		result := append([]byte(nil), m.Result()...)
-		if m.Result() == nil {
-			result = nil
-		}
-		x.link.engine.Resolve(x.id, result)
+		x.link.engine.Resolve(x.id, bytes.Clone(m.Result()))
 		return true, nil
 	case codec.KindError:
 		return true, m.Err()

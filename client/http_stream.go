@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -119,7 +120,7 @@ func (l *httpLink) hear(s *events) {
 		if failure := m.Err(); failure != nil {
 			l.engine.Reject(m.ID(), failure)
 		} else {
-			l.engine.Resolve(m.ID(), append([]byte(nil), m.Result()...))
+			l.engine.Resolve(m.ID(), bytes.Clone(m.Result()))
 		}
 	}
 }
@@ -130,7 +131,7 @@ func (l *httpLink) requested(m *codec.Message) {
 	var (
 		key    = string(m.RawID())
 		method = string(m.Method())
-		params = append([]byte(nil), m.Params()...)
+		params = bytes.Clone(m.Params())
 	)
 	size := int64(len(key) + len(method) + len(params))
 	switch l.asked.enter(size) {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -22,8 +23,8 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, o Cal
 		return nil, err
 	}
 	params := struct {
-		Name      string `json:"name"`
-		Arguments rawArg `json:"arguments,omitempty"`
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments,omitempty"`
 	}{name, text}
 	r, err := ask[mcp.ToolResult](ctx, c, mcp.MethodCallTool, params, o, headers...)
 	if e, ok := errors.AsType[*codec.Error](err); ok && e.Code == mcp.CodeHeaderMismatch && c.headed() {

@@ -45,7 +45,6 @@ type request struct {
 	// headers are further HTTP headers.
 	headers       []mcp.ParamHeader
 	timeout, idle time.Duration
-	noCancel      bool
 	progress      func(params []byte)
 	// notes gets the notifications of a subscription.
 	notes func(method string, params []byte)

@@ -41,7 +41,7 @@ func (c *Client) handle(ctx context.Context, r *conn.Inbound) {
 }
 
 func (l connLink) call(ctx context.Context, r *request) ([]byte, error) {
-	o := conn.CallOptions{Timeout: r.timeout, IdleTimeout: r.idle, NoCancel: r.noCancel}
+	o := conn.CallOptions{Timeout: r.timeout, IdleTimeout: r.idle}
 	if r.progress != nil {
 		o.Progress = func(p conn.Progress) { r.progress(p.Params) }
 	}

@@ -236,12 +236,8 @@ func (c *Conn) letAnswersOut(limit <-chan time.Time) {
 // flushWithin waits until what is queued was written; false says that the time
 // is over.
 func (c *Conn) flushWithin(limit <-chan time.Time) bool {
-	n := takeNode(0)
-	n.flushed = make(chan struct{})
-	flushed := n.flushed
-	c.line.push(n, atOnce)
 	select {
-	case <-flushed:
+	case <-c.whenWritten():
 		return true
 	case <-c.writeOver:
 		return false

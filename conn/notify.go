@@ -63,15 +63,21 @@ func (c *Conn) pushNotification(method string, params []byte, need int) error {
 	return unsent(method, err)
 }
 
+// whenWritten gives a channel that is closed when everything that is queued has been
+// written.
+func (c *Conn) whenWritten() <-chan struct{} {
+	n := takeNode(0)
+	flushed := make(chan struct{})
+	n.flushed = flushed
+	c.line.push(n, atOnce) // from here on n is the writer's
+	return flushed
+}
+
 // Flush waits until everything that was queued before it has been written to
 // the stream, or ctx or the connection ends.
 func (c *Conn) Flush(ctx context.Context) error {
-	n := takeNode(0)
-	n.flushed = make(chan struct{})
-	flushed := n.flushed
-	c.line.push(n, atOnce)
 	select {
-	case <-flushed:
+	case <-c.whenWritten():
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"strings"
 	"sync/atomic"
 
 	"github.com/correlator-go/correlator/codec"
@@ -76,12 +77,7 @@ func isToken(id codec.ID) bool {
 	case codec.IDInt, codec.IDString:
 		return true
 	case codec.IDNumber:
-		for _, c := range id.Text() {
-			if c == '.' || c == 'e' || c == 'E' {
-				return false
-			}
-		}
-		return true
+		return !strings.ContainsAny(id.Text(), ".eE")
 	default:
 		return false
 	}

@@ -76,7 +76,7 @@ func (st *State) rises(n Number) bool {
 	return n.Compare(st.last) > 0
 }
 
-// shape trusts MCP's own notification and looks at any other.
+// shape makes the notification, and sees to it that it is one.
 func (s *Sink) shape(dst []byte, u Update) ([]byte, error) {
 	frame, err := s.context.Shape(dst, s.context.Token, u)
 	if err != nil {

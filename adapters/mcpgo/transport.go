@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -171,11 +172,7 @@ func (t *Transport) Conn() *conn.Conn {
 // child it is empty. client.GetStderr calls it.
 func (t *Transport) Stderr() io.Reader {
 	if t.stderr == nil {
-		return eof{}
+		return strings.NewReader("")
 	}
 	return t.stderr
 }
-
-type eof struct{}
-
-func (eof) Read([]byte) (int, error) { return 0, io.EOF }

@@ -191,10 +191,10 @@ func (s *Stream) readError(err error) error {
 	if cause := s.cause.Load(); cause != nil {
 		return *cause
 	}
-	var closed ws.CloseError
-	switch {
-	case errors.As(err, &closed):
+	if closed, ok := errors.AsType[ws.CloseError](err); ok {
 		return &CloseError{int(closed.Code), closed.Reason}
+	}
+	switch {
 	case errors.Is(err, ws.ErrMessageTooBig):
 		return ErrReadLimit
 	case errors.Is(err, io.EOF):

@@ -3,7 +3,9 @@
 package vector
 
 import (
-	"github.com/segmentio/asm/utf8"
+	"unicode/utf8"
+
+	asm "github.com/segmentio/asm/utf8"
 	"golang.org/x/sys/cpu"
 )
 
@@ -39,17 +41,17 @@ func crossFast(b []byte, blocks, deepest int, s *crossState) int {
 // ValidUTF8 reports whether b is UTF-8.
 func ValidUTF8(b []byte) bool {
 	if !available {
-		return validUTF8(b)
+		return utf8.Valid(b)
 	}
 	for len(b) > most {
 		n := most
 		for k := 0; k < 3 && b[n]&0xc0 == 0x80; k++ { // not in the middle of a character
 			n--
 		}
-		if !utf8.Valid(b[:n]) {
+		if !asm.Valid(b[:n]) {
 			return false
 		}
 		b = b[n:]
 	}
-	return utf8.Valid(b)
+	return asm.Valid(b)
 }

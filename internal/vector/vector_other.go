@@ -2,6 +2,8 @@
 
 package vector
 
+import "unicode/utf8"
+
 // Available reports whether the processor has what the assembly needs: here not.
 func Available() bool { return false }
 
@@ -11,4 +13,4 @@ func lineEndBlocks([]byte, int) int                         { panic("vector: no 
 func crossFast(b []byte, n, deepest int, s *crossState) int { panic("vector: no assembly") }
 
 // ValidUTF8 reports whether b is UTF-8.
-func ValidUTF8(b []byte) bool { return validUTF8(b) }
+func ValidUTF8(b []byte) bool { return utf8.Valid(b) }

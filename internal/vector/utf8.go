@@ -1,5 +1,0 @@
-package vector
-
-import "unicode/utf8"
-
-func validUTF8(b []byte) bool { return utf8.Valid(b) }
