@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -162,13 +163,7 @@ func (r *rivals) table(arg string) (string, error) {
 		all = append(all, l)
 	}
 	slices.SortFunc(all, func(a, b *line) int {
-		switch x, y := a.rate[sorted], b.rate[sorted]; {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return strings.Compare(a.peer, b.peer)
+		return cmp.Or(cmp.Compare(b.rate[sorted], a.rate[sorted]), strings.Compare(a.peer, b.peer))
 	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d CPUs, %s, %s. Thousands of calls a second, and the client's CPU a call in µs; – was not measured, or failed.\n\n| | |",

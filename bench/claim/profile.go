@@ -21,22 +21,31 @@ func playProfiled(args []string, out io.Writer, roles map[string]Role) (err erro
 	if len(args) < 2 {
 		return errors.New("no directory or no role named")
 	}
-	if err := os.MkdirAll(args[0], 0o755); err != nil {
-		return err
-	}
-	name := filepath.Join(args[0], fmt.Sprintf("%s.%d", profileName(args[1:]), os.Getpid()))
-	cpu, err := os.Create(name + ".cpu")
+	end, err := Profile(filepath.Join(args[0], fmt.Sprintf("%s.%d", profileName(args[1:]), os.Getpid())))
 	if err != nil {
 		return err
 	}
-	if err := pprof.StartCPUProfile(cpu); err != nil {
-		return err
-	}
-	defer func() {
-		pprof.StopCPUProfile()
-		err = errors.Join(err, cpu.Close(), writeAllocs(name+".allocs"))
-	}()
+	defer func() { err = errors.Join(err, end()) }()
 	return play(args[1:], out, roles)
+}
+
+// Profile begins a CPU profile in the file path + ".cpu", and makes its directory.
+// end finishes it, and writes a profile of all allocations to path + ".allocs".
+func Profile(path string) (end func() error, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	cpu, err := os.Create(path + ".cpu")
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(cpu); err != nil {
+		return nil, errors.Join(err, cpu.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return errors.Join(cpu.Close(), writeAllocs(path+".allocs"))
+	}, nil
 }
 
 var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9.]+`)

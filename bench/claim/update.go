@@ -34,7 +34,7 @@ type run struct {
 func thisRun(began time.Time, rounds int) run {
 	return run{
 		commit: commit(), date: began.UTC().Format(time.DateOnly), rounds: rounds,
-		machine: fmt.Sprintf("%d CPUs, %s, %s/%s, %s", runtime.NumCPU(), processor(), runtime.GOOS, runtime.GOARCH, runtime.Version()),
+		machine: fmt.Sprintf("%d CPUs, %s, %s/%s, %s", runtime.NumCPU(), Processor(), runtime.GOOS, runtime.GOARCH, runtime.Version()),
 	}
 }
 
@@ -47,8 +47,8 @@ func commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-// processor is the name of the processor where Linux tells it.
-func processor() string {
+// Processor is the name of the processor where Linux tells it.
+func Processor() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err == nil {
 		if m := regexp.MustCompile(`(?m)^model name\s*: (.+)$`).FindSubmatch(info); m != nil {

@@ -43,7 +43,7 @@ func TestCommands(t *testing.T) {
 	require.Contains(t, log.String(), "s in all")
 
 	for _, kind := range []string{"cpu", "allocs"} {
-		require.FileExists(t, filepath.Join(dir, "unix-1024-callers-100-bytes-mcp-go."+kind+".pprof"))
+		require.FileExists(t, filepath.Join(dir, "unix-1024-callers-100-bytes-mcp-go."+kind))
 	}
 
 	out.Reset()

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"runtime/pprof"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -47,15 +46,14 @@ type Cell struct {
 	Bytes   int    `json:"bytes"`
 	// Rate of an open loop.
 	Rate float64 `json:"rate"`
-	// Profile is what the files of a CPU and an allocation profile begin with.
-	// Empty takes none.
+	// Profile is the path of [claim.Profile]. Empty takes none.
 	Profile      string        `json:"profile"`
 	Warm, Window time.Duration // of load.Plan, as are the next two
 	Most, Budget time.Duration
 }
 
 // Role measures the cell that is its only argument, as a child process.
-func Role(args []string) (claim.Values, error) {
+func Role(args []string) (_ claim.Values, err error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("bad arguments: %q", args)
 	}
@@ -71,33 +69,14 @@ func Role(args []string) (claim.Values, error) {
 	})
 	defer timer.Stop()
 	if c.Profile != "" {
-		end, err := profile(c.Profile)
-		if err != nil {
-			return nil, err
+		end, failed := claim.Profile(c.Profile)
+		if failed != nil {
+			return nil, failed
 		}
-		defer end()
+		defer func() { err = errors.Join(err, end()) }()
 	}
 	f, err := c.Measure()
 	return claim.Values(f), err
-}
-
-// profile begins a CPU profile; end finishes it and writes one of allocations.
-func profile(prefix string) (end func(), err error) {
-	cpu, err := os.Create(prefix + ".cpu.pprof")
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(cpu); err != nil {
-		return nil, err
-	}
-	return func() {
-		pprof.StopCPUProfile()
-		_ = cpu.Close()
-		if allocs, err := os.Create(prefix + ".allocs.pprof"); err == nil {
-			_ = pprof.Lookup("allocs").WriteTo(allocs, 0)
-			_ = allocs.Close()
-		}
-	}, nil
 }
 
 // ServerRole serves the protocol that is its first argument until its standard

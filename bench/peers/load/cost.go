@@ -4,6 +4,8 @@ import (
 	"math"
 	"runtime"
 	"time"
+
+	"github.com/correlator-go/correlator/internal/load/drive"
 )
 
 // Cost is what the process spent between two readings. Those of an in-memory
@@ -29,7 +31,8 @@ func (m Meter) Read() Cost {
 	}
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
-	c := Cost{CPU: cpuTime(), Allocs: s.Mallocs, Bytes: s.TotalAlloc}
+	cpu, _ := drive.CPUTime()
+	c := Cost{CPU: cpu, Allocs: s.Mallocs, Bytes: s.TotalAlloc}
 	if m.Writes != nil {
 		c.Writes = m.Writes()
 	}

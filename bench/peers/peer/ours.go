@@ -25,8 +25,8 @@ const (
 const batches = 4
 
 var ours = []Peer{
-	{Name: Blocking, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: openConn},
-	{Name: Into, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: openInto},
+	{Name: Blocking, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: blocking(false)},
+	{Name: Into, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: blocking(true)},
 	{Name: Callbacks, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: pumped(callbacks)},
 	{Name: Batches, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: pumped(inBatches)},
 	{Name: Typed, Class: Ours, Server: server.MCP, Timeouts: "argument", Open: openTyped},
@@ -42,49 +42,32 @@ func newConn(link Link) (*conn.Conn, error) {
 	return conn.New(stream, conn.Options{MaxPending: 1 << 15})
 }
 
-func openConn(link Link) (Client, error) {
-	c, err := newConn(link)
-	if err != nil {
-		return Client{}, err
+// blocking opens a connection whose callers wait. With into they are done with a
+// result before their next call, and give its memory for the next.
+func blocking(into bool) func(Link) (Client, error) {
+	return func(link Link) (Client, error) {
+		c, err := newConn(link)
+		if err != nil {
+			return Client{}, err
+		}
+		ctx := context.Background()
+		return Client{
+			Caller: func(w Work) (func() error, error) {
+				params, o := w.quoted(), conn.CallOptions{Timeout: w.Timeout}
+				return func() error {
+					answer, err := c.Call(ctx, w.Name, params, o)
+					if err != nil {
+						return err
+					}
+					if into {
+						o.Into = answer
+					}
+					return w.check(answer, params)
+				}, nil
+			},
+			Close: c.Close,
+		}, nil
 	}
-	ctx := context.Background()
-	return Client{
-		Caller: func(w Work) (func() error, error) {
-			params, o := w.quoted(), conn.CallOptions{Timeout: w.Timeout}
-			return func() error {
-				answer, err := c.Call(ctx, w.Name, params, o)
-				if err != nil {
-					return err
-				}
-				return w.check(answer, params)
-			}, nil
-		},
-		Close: c.Close,
-	}, nil
-}
-
-// openInto is openConn for callers that are done with a result before their next
-// call, and give its memory for the next.
-func openInto(link Link) (Client, error) {
-	c, err := newConn(link)
-	if err != nil {
-		return Client{}, err
-	}
-	ctx := context.Background()
-	return Client{
-		Caller: func(w Work) (func() error, error) {
-			params, o := w.quoted(), conn.CallOptions{Timeout: w.Timeout}
-			return func() error {
-				answer, err := c.Call(ctx, w.Name, params, o)
-				if err != nil {
-					return err
-				}
-				o.Into = answer
-				return w.check(answer, params)
-			}, nil
-		},
-		Close: c.Close,
-	}, nil
 }
 
 // pumped opens a connection that is used without a goroutine per call.

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"os"
 	"runtime/debug"
-	"strings"
 )
 
 // contenders are the modules whose versions a report names.
@@ -30,18 +28,4 @@ func versions() map[string]string {
 		}
 	}
 	return out
-}
-
-// cpuName is what Linux calls the processor; empty elsewhere.
-func cpuName() string {
-	b, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(b)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
 }

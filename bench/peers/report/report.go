@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/correlator-go/correlator/bench/claim"
 	"github.com/correlator-go/correlator/bench/peers/load"
 	"github.com/correlator-go/correlator/bench/peers/peer"
 )
@@ -79,7 +81,7 @@ type Entry struct {
 func New(now time.Time) *Report {
 	return &Report{
 		Schema: Schema, Began: now.UTC().Truncate(time.Second), Versions: versions(),
-		Machine: Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(), CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version()},
+		Machine: Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: claim.Processor(), CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version()},
 	}
 }
 
@@ -127,21 +129,21 @@ func (r *Row) Of(class peer.Class, column string) []*Entry {
 			out = append(out, e)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *Entry) int {
+	slices.SortStableFunc(out, better(column))
+	return out
+}
+
+// better orders entries by their medians of column: large rates and small times
+// first.
+func better(column string) func(a, b *Entry) int {
+	return func(a, b *Entry) int {
 		x, _ := a.Median(column)
 		y, _ := b.Median(column)
 		if column == load.Rate {
 			x, y = y, x
 		}
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
-	return out
+		return cmp.Compare(x, y)
+	}
 }
 
 // Write writes the document to a file.

@@ -122,26 +122,13 @@ func (e *Entry) label() string {
 	return e.Peer
 }
 
-// Ranked lists the entries that have figures: large rates and small times first.
+// Ranked lists the entries that have figures, the best first.
 func (r *Row) Ranked(by string) []*Entry {
 	var out []*Entry
 	for _, class := range []peer.Class{peer.Ours, peer.Floor, peer.JSON, peer.Other} {
 		out = append(out, r.Of(class, by)...)
 	}
-	slices.SortStableFunc(out, func(a, b *Entry) int {
-		x, _ := a.Median(by)
-		y, _ := b.Median(by)
-		if by == load.Rate {
-			x, y = y, x
-		}
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, better(by))
 	return out
 }
 
