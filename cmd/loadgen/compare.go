@@ -61,15 +61,10 @@ func runCompare(_ context.Context, args []string, stdout, stderr io.Writer) (int
 		return exitError, err
 	}
 	text := stdout
-	switch c.output {
-	case "":
-	case "-":
+	if c.output == "-" {
 		text = stderr
-		err = found.Write(stdout)
-	default:
-		err = writeFile(c.output, found.Write)
 	}
-	if err != nil {
+	if err := writeTo(c.output, stdout, found.Write); err != nil {
 		return exitError, err
 	}
 	return found.Exit, found.Text(text, report.Style{Colour: colourful(text)})

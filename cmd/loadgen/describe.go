@@ -92,16 +92,8 @@ func creatable(name string) error {
 // leave writes the files that were asked for after run number i.
 func (s *settings) leave(i int, d *report.Document, r *drive.Result, stdout io.Writer) error {
 	output, hlog, percentiles := s.numbered(s.output, i), s.numbered(s.hlog, i), s.numbered(s.hdr, i)
-	switch output {
-	case "":
-	case "-":
-		if err := d.Write(stdout); err != nil {
-			return err
-		}
-	default:
-		if err := writeFile(output, d.Write); err != nil {
-			return err
-		}
+	if err := writeTo(output, stdout, d.Write); err != nil {
+		return err
 	}
 	if hlog != "" {
 		if err := writeFile(hlog, func(w io.Writer) error { return report.WriteLog(w, r.Began, r.Rows) }); err != nil {
@@ -117,6 +109,17 @@ func (s *settings) leave(i int, d *report.Document, r *drive.Result, stdout io.W
 		}
 	}
 	return nil
+}
+
+// writeTo writes the file that a flag names: none for "", standard output for "-".
+func writeTo(name string, stdout io.Writer, write func(io.Writer) error) error {
+	switch name {
+	case "":
+		return nil
+	case "-":
+		return write(stdout)
+	}
+	return writeFile(name, write)
 }
 
 func writeFile(name string, write func(io.Writer) error) error {

@@ -95,7 +95,7 @@ output
 
 examples
   loadgen -rate 20k/s -d 10s -slo 'p99<5ms,error<0.1%'
-  loadgen -target unix:/tmp/echo.sock -conns 4 -stages 10s:1k,30s:1k..8k
+  loadgen -target unix:echo.sock -conns 4 -stages 10s:1k,30s:1k..8k
   loadgen -target 'exec:./server --stdio' -mcp -tool search -search 'p99<50ms'
 
 exit  0 fine, 1 the run failed or does not add up, 2 usage, 3 a goal was missed
@@ -128,7 +128,7 @@ the request's number alone. At the end it prints its counters to standard error.
   -die-after N       end the connection at the Nth request; with stdio exit 1
 
 examples
-  loadgen serve -listen unix:/tmp/echo.sock
+  loadgen serve -listen unix:echo.sock
   loadgen serve -listen tcp:127.0.0.1:7000 -delay lognormal:5ms,0.5 -dup 0.1%
   loadgen -target 'exec:loadgen serve -listen stdio -die-after 1000'
 `
@@ -146,8 +146,8 @@ noise. Each side is one run or several, as run -o leaves them: names and quoted
 patterns, joined by commas. Five or more runs a side are wanted, taken in turn:
 
   for i in 1 2 3 4 5; do
-    loadgen -target unix:/tmp/old.sock -rate 20k -quiet -o old.$i.json
-    loadgen -target unix:/tmp/new.sock -rate 20k -quiet -o new.$i.json
+    loadgen -target unix:old.sock -rate 20k -quiet -o old.$i.json
+    loadgen -target unix:new.sock -rate 20k -quiet -o new.$i.json
   done
 
 It shows the medians of the runs and the interval that holds 95 % of what chance
@@ -170,4 +170,16 @@ examples
   loadgen completion bash > /etc/bash_completion.d/loadgen
   loadgen completion zsh > "${fpath[1]}/_loadgen"
   loadgen completion fish > ~/.config/fish/completions/loadgen.fish
+`
+
+const helpReport = `loadgen report shows a saved run (run -o) as text, or as an HTML page; two runs
+as a page laying one over the other. A page is one file that needs no network:
+docs/loadgen-report.md says how to read it.
+
+  -html FILE       the page; - is standard output
+
+examples
+  loadgen report run.json
+  loadgen report run.json -html run.html
+  loadgen report before.json after.json -html both.html
 `

@@ -66,18 +66,14 @@ func runReport(_ context.Context, args []string, stdout, _ io.Writer) (int, erro
 		}
 		runs = append(runs, page.Run{Name: runNames(names)[i], Doc: d})
 	}
-	write := func(w io.Writer) error { return page.Write(w, runs...) }
-	switch r.html {
-	case "":
+	if r.html == "" {
 		d := runs[0].Doc
 		if err := report.Heading(stdout, d.Config); err != nil {
 			return exitError, err
 		}
 		return exitOK, d.Text(stdout, report.Style{Colour: colourful(stdout)})
-	case "-":
-		return exitOK, write(stdout)
 	}
-	return exitOK, writeFile(r.html, write)
+	return exitOK, writeTo(r.html, stdout, func(w io.Writer) error { return page.Write(w, runs...) })
 }
 
 // runNames are what a page calls the runs of files: their names without the

@@ -157,8 +157,7 @@ func schedule(stages []plan.Stage, warmup time.Duration) *plan.Schedule {
 		return nil
 	}
 	if warmup > 0 {
-		first := stages[0].From
-		stages = append([]plan.Stage{{For: warmup, From: first, To: first}}, stages...)
+		stages = append(constant(warmup, stages[0].From), stages...)
 	}
 	return plan.NewSchedule(stages)
 }

@@ -87,18 +87,8 @@ func (s *settings) find(ctx context.Context, stdout, stderr io.Writer) (int, err
 		finder.Record(probe.Holds)
 	}
 	found.Answer(finder)
-	if err := s.leaveSearch(found, stdout); err != nil {
+	if err := writeTo(s.output, stdout, found.Write); err != nil {
 		return exitError, err
 	}
 	return found.Exit, found.Text(text, style)
-}
-
-func (s *settings) leaveSearch(found *report.Search, stdout io.Writer) error {
-	switch s.output {
-	case "":
-		return nil
-	case "-":
-		return found.Write(stdout)
-	}
-	return writeFile(s.output, found.Write)
 }

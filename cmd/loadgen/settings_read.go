@@ -126,7 +126,7 @@ func (s *settings) readLoad(w *words) (err error) {
 	if length == 0 {
 		length = endless
 	}
-	s.stages = []plan.Stage{{For: length, From: rate, To: rate}}
+	s.stages = constant(length, rate)
 	return err
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/correlator-go/correlator/internal/load/report"
 )
 
 // figure is a number and its unit, apart so that both can be aligned. An empty
@@ -49,25 +51,13 @@ func three(v float64) string {
 	case v < 99.95:
 		digits = 1
 	case v >= 999.5:
-		return grouped(int64(math.Min(v+0.5, math.MaxInt64/2)))
+		return report.Grouped(int64(math.Min(v+0.5, math.MaxInt64/2)))
 	}
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
 // count prints n with a comma every three digits.
-func count(n int64) figure { return figure{Num: grouped(n)} }
-
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	first := 0
-	if n < 0 {
-		first = 1
-	}
-	for i := len(digits) - 3; i > first; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+func count(n int64) figure { return figure{Num: report.Grouped(n)} }
 
 // perSecond prints a rate, with a digit after the point where it is small.
 func perSecond(v float64) figure {
@@ -141,7 +131,7 @@ func length(seconds float64) string {
 		name string
 	}{{n / 3600, "h"}, {n / 60 % 60, "min"}, {n % 60, "s"}} {
 		if unit.n > 0 {
-			parts = append(parts, grouped(unit.n)+"\u00a0"+unit.name)
+			parts = append(parts, report.Grouped(unit.n)+"\u00a0"+unit.name)
 		}
 	}
 	return strings.Join(parts, " ")

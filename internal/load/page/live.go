@@ -112,7 +112,7 @@ func stateOf(d *report.Document) (state, detail string) {
 	case !d.Running && d.Error != "":
 		return "Ended early", d.Error
 	case !d.Running:
-		return "Ended", grouped(d.Counts.Measured.Sum()) + " calls measured; this page stays as it is"
+		return "Ended", report.Grouped(d.Counts.Measured.Sum()) + " calls measured; this page stays as it is"
 	case d.Steering.Stopped:
 		return "Stopping", detail
 	case d.Steering.Paused:

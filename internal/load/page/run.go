@@ -47,15 +47,12 @@ func read(in Run, class string) (*run, error) {
 }
 
 func whole(d *report.Distribution) (*hdr.Histogram, error) {
-	if d.Histogram == "" || d.Count == 0 {
+	if d.Count == 0 {
 		return nil, nil
 	}
-	h, err := hdr.Decode([]byte(d.Histogram))
-	if err != nil {
+	h, err := d.Decode()
+	if err != nil || h.TotalCount() == 0 {
 		return nil, err
-	}
-	if h.TotalCount() == 0 {
-		return nil, nil
 	}
 	return h, nil
 }

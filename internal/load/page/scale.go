@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -142,16 +143,9 @@ func moment(v, end float64) string {
 	n := int64(math.Min(v+0.5, 1e15))
 	h, m, sec := n/3600, n/60%60, n%60
 	if h > 0 {
-		return strconv.FormatInt(h, 10) + ":" + two(m) + ":" + two(sec)
+		return fmt.Sprintf("%d:%02d:%02d", h, m, sec)
 	}
-	return strconv.FormatInt(m, 10) + ":" + two(sec)
-}
-
-func two(n int64) string {
-	if n < 10 {
-		return "0" + strconv.FormatInt(n, 10)
-	}
-	return strconv.FormatInt(n, 10)
+	return fmt.Sprintf("%d:%02d", m, sec)
 }
 
 // compact prints a count for an axis: 1,200 is 1.2k.

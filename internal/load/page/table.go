@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/correlator-go/correlator/internal/load/report"
 	"github.com/correlator-go/correlator/internal/load/tally"
 )
 
@@ -59,7 +60,7 @@ func tiles(r *run) []tile {
 	if d.Counts.Cut { // the generator gave them up: no peer failed them
 		errors -= d.Counts.Measured.Cancelled
 	}
-	out := []tile{{Name: "answered", Value: perSecond(d.Rates.Answered), Note: grouped(d.Counts.Measured.Sum()) + " calls in " + length(d.Rates.Seconds)}}
+	out := []tile{{Name: "answered", Value: perSecond(d.Rates.Answered), Note: report.Grouped(d.Counts.Measured.Sum()) + " calls in " + length(d.Rates.Seconds)}}
 	if d.Config.Loop == "open" {
 		out[0].Note = "asked " + perSecond(d.Rates.Asked).String() + ", offered " + perSecond(d.Rates.Offered).String()
 	}
@@ -77,7 +78,7 @@ func tiles(r *run) []tile {
 		}
 		out = append(out, t)
 	}
-	e := tile{Name: "errors", Value: share(errors, d.Counts.Measured.Sum()), Note: grouped(errors) + " calls"}
+	e := tile{Name: "errors", Value: share(errors, d.Counts.Measured.Sum()), Note: report.Grouped(errors) + " calls"}
 	if errors > 0 {
 		e.Class = "bad"
 	}
@@ -278,7 +279,7 @@ func settings(r *run) []setting {
 	add("timeout", timeoutText(c.Timeout), false)
 	add("at the end", map[string]string{"wait": "calls in flight are waited for", "cut": "calls in flight are cut"}[c.End], false)
 	if c.Connections > 1 {
-		add("connections", grouped(int64(c.Connections)), false)
+		add("connections", report.Grouped(int64(c.Connections)), false)
 	}
 	add("framing", c.Framing, false)
 	add("seed", fmt.Sprint(c.Seed), false)
@@ -295,9 +296,9 @@ func settings(r *run) []setting {
 func loadText(r *run) string {
 	c := &r.doc.Config
 	mode := map[string]string{"batch": "callbacks, submitted in batches", "callback": "callbacks", "blocking": "a goroutine a caller"}[c.Mode]
-	text := "closed loop of " + grouped(int64(c.InFlight)) + " callers"
+	text := "closed loop of " + report.Grouped(int64(c.InFlight)) + " callers"
 	if c.Loop == "open" {
-		text = "open loop, " + c.Schedule + ", at most " + grouped(int64(c.InFlight)) + " in flight"
+		text = "open loop, " + c.Schedule + ", at most " + report.Grouped(int64(c.InFlight)) + " in flight"
 		if c.Drop {
 			text += ", dropping what exceeds it"
 		}
@@ -312,7 +313,7 @@ func durationText(r *run) string {
 	c := &r.doc.Config
 	text := length(c.Duration)
 	if c.Requests > 0 {
-		text = grouped(c.Requests) + " requests"
+		text = report.Grouped(c.Requests) + " requests"
 	}
 	if c.Warmup > 0 {
 		text += " after " + length(c.Warmup) + " of warm-up"

@@ -7,8 +7,8 @@ import (
 	"github.com/correlator-go/correlator/internal/load/slo"
 )
 
-// count prints n with commas.
-func count(n int64) string {
+// Grouped prints n with a comma every three digits.
+func Grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	first := 0
 	if n < 0 {
@@ -26,7 +26,7 @@ func perSecond(v float64) string {
 	if v < 100 {
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
-	return count(int64(v + 0.5))
+	return Grouped(int64(v + 0.5))
 }
 
 // share prints n of all as a percentage of three digits.
@@ -51,7 +51,7 @@ func small(v float64) string {
 	case v < 100:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
-	return count(int64(v + 0.5))
+	return Grouped(int64(v + 0.5))
 }
 
 func ns(v int64) string { return slo.Round(time.Duration(v)).String() }

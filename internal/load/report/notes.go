@@ -32,19 +32,19 @@ func (d *Document) note(r *drive.Result) {
 		say("%s at %v, by hand", e.Text, short(e.At))
 	}
 	if open && n.Dropped > 0 {
-		say("%s of %s planned calls (%s) were dropped: all %s in flight were out when they were due, or still at the end", count(n.Dropped), count(n.Planned), share(n.Dropped, n.Planned), count(int64(d.Config.InFlight)))
+		say("%s of %s planned calls (%s) were dropped: all %s in flight were out when they were due, or still at the end", Grouped(n.Dropped), Grouped(n.Planned), share(n.Dropped, n.Planned), Grouped(int64(d.Config.InFlight)))
 	}
 	if open && n.Held > 0 {
 		say("behind: %s of %s calls (%s) were sent more than %v after they were due, for want of room (-c %d) or since the peer did not read",
-			count(n.Held), count(n.Sent), share(n.Held, n.Sent), drive.BehindAfter, d.Config.InFlight)
+			Grouped(n.Held), Grouped(n.Sent), share(n.Held, n.Sent), drive.BehindAfter, d.Config.InFlight)
 	}
 	if own := n.Behind - n.Held; open && own > 0 {
 		if generatorBehind(n) {
 			say("THE GENERATOR WAS THE BOTTLENECK: %s of %s calls (%s) were behind by more than %v although there was room; response times include that",
-				count(own), count(n.Sent), share(own, n.Sent), drive.BehindAfter)
+				Grouped(own), Grouped(n.Sent), share(own, n.Sent), drive.BehindAfter)
 		} else {
 			say("behind: %s of %s calls (%s) were sent more than %v after they were due, by the generator itself",
-				count(own), count(n.Sent), share(own, n.Sent), drive.BehindAfter)
+				Grouped(own), Grouped(n.Sent), share(own, n.Sent), drive.BehindAfter)
 		}
 	}
 	busy := d.Cost.Busy != nil && *d.Cost.Busy >= busyShare

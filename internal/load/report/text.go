@@ -45,15 +45,15 @@ func Heading(w io.Writer, c Config) error {
 	p := &printer{w: w}
 	parts := []string{c.Target}
 	if c.Connections > 1 {
-		parts = append(parts, count(int64(c.Connections))+" connections")
+		parts = append(parts, Grouped(int64(c.Connections))+" connections")
 	}
 	switch c.Loop {
 	case "open":
-		parts = append(parts, "open loop "+c.Schedule, fmt.Sprintf("at most %s in flight", count(int64(c.InFlight))))
+		parts = append(parts, "open loop "+c.Schedule, fmt.Sprintf("at most %s in flight", Grouped(int64(c.InFlight))))
 	case "search":
-		parts = append(parts, "open loop", fmt.Sprintf("at most %s in flight", count(int64(c.InFlight))))
+		parts = append(parts, "open loop", fmt.Sprintf("at most %s in flight", Grouped(int64(c.InFlight))))
 	default:
-		parts = append(parts, fmt.Sprintf("closed loop, %s in flight", count(int64(c.InFlight))))
+		parts = append(parts, fmt.Sprintf("closed loop, %s in flight", Grouped(int64(c.InFlight))))
 	}
 	parts = append(parts, map[string]string{
 		"batch": "callbacks, submitted in batches", "callback": "callbacks", "blocking": "a goroutine a caller",
@@ -113,7 +113,7 @@ func (d *Document) rates(p *printer) {
 		answered = "no call was answered while calls were sent"
 	}
 	p.line("rate", "%s; %s calls in %v after %v of warm-up",
-		answered, count(measured), short(r.Seconds), short(d.Config.Warmup))
+		answered, Grouped(measured), short(r.Seconds), short(d.Config.Warmup))
 	if d.Config.Loop == "open" {
 		p.line("", "asked %s/s, offered %s/s; behind %s, dropped %s",
 			perSecond(r.Asked), perSecond(r.Offered), share(d.Counts.Behind, d.Counts.Planned), share(d.Counts.Dropped, d.Counts.Planned))
@@ -162,19 +162,19 @@ func (d *Document) costs(p *printer) {
 func (d *Document) accounting(p *printer, style Style) {
 	n := d.Counts
 	warm := n.Ends.Sum() - n.Measured.Sum()
-	p.line("accounting", "sent %s = ok %s + error %s + timeout %s + cancelled %s + lost %s (warm-up %s)", count(n.Sent),
-		count(n.Ends.OK), count(n.Ends.Error), count(n.Ends.Timeout), count(n.Ends.Cancelled), count(n.Ends.Lost), count(warm))
+	p.line("accounting", "sent %s = ok %s + error %s + timeout %s + cancelled %s + lost %s (warm-up %s)", Grouped(n.Sent),
+		Grouped(n.Ends.OK), Grouped(n.Ends.Error), Grouped(n.Ends.Timeout), Grouped(n.Ends.Cancelled), Grouped(n.Ends.Lost), Grouped(warm))
 	switch {
 	case n.Cut:
-		p.line("", "in flight when the sending was over %s, of which %s were cut: those are the cancelled ones", count(n.AtFinish), count(n.Ends.Cancelled))
+		p.line("", "in flight when the sending was over %s, of which %s were cut: those are the cancelled ones", Grouped(n.AtFinish), Grouped(n.Ends.Cancelled))
 	case n.AtFinish > 0:
-		p.line("", "in flight when the sending was over %s: waited for", count(n.AtFinish))
+		p.line("", "in flight when the sending was over %s: waited for", Grouped(n.AtFinish))
 	}
 	if n.Unsent > 0 {
-		p.line("", "ended before they were written %s: the peer never saw them", count(n.Unsent))
+		p.line("", "ended before they were written %s: the peer never saw them", Grouped(n.Unsent))
 	}
 	p.line("", "late %s, duplicate %s, unknown %s, progress %s, in flight at the end %s",
-		count(n.Late), count(n.Duplicate), count(n.Unknown), count(n.Progress), count(n.InFlight))
+		Grouped(n.Late), Grouped(n.Duplicate), Grouped(n.Unknown), Grouped(n.Progress), Grouped(n.InFlight))
 	if len(d.Problems) == 0 {
 		p.line("", "%s: every call that was sent is accounted for%s", style.good("adds up"), d.agreement())
 		return

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"sync"
 	"sync/atomic"
 
@@ -17,18 +15,6 @@ import (
 	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/mcp"
 )
-
-// parseHTTP reads the URL of an endpoint.
-func parseHTTP(text, kind string) (Spec, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return Spec{}, fmt.Errorf("target %q: %w", text, err)
-	}
-	if u.Hostname() == "" {
-		return Spec{}, fmt.Errorf("target %q: want %s://host:port/path", text, kind)
-	}
-	return Spec{Kind: kind, Address: text}, nil
-}
 
 // errNotGreeted is of calls before Shake.
 var errNotGreeted = errors.New("target: the HTTP endpoint was not greeted yet")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -42,10 +43,10 @@ func Parse(text string) (Spec, error) {
 			return Spec{}, fmt.Errorf("target %q: want tcp:host:port", text)
 		}
 		return Spec{Kind: kind, Address: rest}, nil
-	case "ws", "wss":
-		return parseWS(text, kind, rest)
+	case "ws", "wss": // the slashes are optional
+		return parseURL(text, kind, kind+"://"+strings.TrimPrefix(rest, "//"))
 	case "http", "https":
-		return parseHTTP(text, kind)
+		return parseURL(text, kind, text)
 	case "exec":
 		words, err := Words(rest)
 		if err != nil {
@@ -54,6 +55,18 @@ func Parse(text string) (Spec, error) {
 		return Spec{Kind: kind, Command: words}, nil
 	}
 	return Spec{}, fmt.Errorf("target %q: unknown kind %q (pipe, unix, tcp, ws, wss, http, https, exec)", text, kind)
+}
+
+// parseURL reads a target whose address is a URL.
+func parseURL(text, kind, address string) (Spec, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return Spec{}, fmt.Errorf("target %q: %w", text, err)
+	}
+	if u.Hostname() == "" {
+		return Spec{}, fmt.Errorf("target %q: want %s://host:port/path", text, kind)
+	}
+	return Spec{Kind: kind, Address: address}, nil
 }
 
 // Options of Open.
