@@ -226,8 +226,12 @@ func (c *Conn) settleOut(limit <-chan time.Time) {
 
 // letAnswersOut gives the handlers time to answer what came before the end.
 func (c *Conn) letAnswersOut(limit <-chan time.Time) {
+	idle := c.serving.whenIdle()
+	if c.o.Relay != nil {
+		idle = c.relayIdle()
+	}
 	select {
-	case <-c.serving.whenIdle():
+	case <-idle:
 		c.flushWithin(limit)
 	case <-limit:
 	}

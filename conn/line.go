@@ -49,6 +49,7 @@ type urgency uint8
 const (
 	atOnce  urgency = iota // wake it
 	ofCall                 // a call: the cork holds it
+	held                   // whoever sends it wakes the writer later
 	waiting                // a call of a goroutine that goes on to wait: it can let others run
 )
 
@@ -70,7 +71,7 @@ func (l *line) add(n *node) {
 
 // tell wakes the writer if it sleeps and the frame is to go out now.
 func (l *line) tell(u urgency) {
-	if u != atOnce && l.corks.Load() != 0 || !l.sleeping.Load() || !l.rouse() {
+	if u == held || u != atOnce && l.corks.Load() != 0 || !l.sleeping.Load() || !l.rouse() {
 		return
 	}
 	crowd := u == waiting && l.crowd.Load()

@@ -81,6 +81,11 @@ type Options struct {
 	MaxQueuedBytes int
 	// Batches says what happens to a frame that is an array.
 	Batches Batches
+	// Relay takes every message in the place of the connection, which then routes
+	// and answers nothing by itself: Handler, Inline, Batches, PassPing,
+	// AnswerUnreadable and KeepAlive mean nothing beside it, and answers to Call find
+	// no call. Frames go out by SendFrame. Nil for all but gateways.
+	Relay Relay
 	// PassPing gives ping requests to Handler. Without it they are answered
 	// with {} by the reader, ahead of every queue; the MCP profile only.
 	PassPing bool
@@ -184,6 +189,9 @@ func (o Options) withDefaults() Options {
 		o.CloseQuiet = max(o.CloseTimeout, 1)
 	} else {
 		o.CloseQuiet = durationOr(o.CloseQuiet, DefaultCloseQuiet)
+	}
+	if o.Relay != nil {
+		o.KeepAlive = 0 // its answers would be the relay's
 	}
 	if o.KeepAliveTimeout <= 0 {
 		o.KeepAliveTimeout = o.KeepAlive

@@ -12,6 +12,9 @@ import (
 // returns what ended the stream.
 func (c *Conn) read(from io.Reader) error {
 	tally := &tally{from: from, counts: &c.counts, line: c.line}
+	if c.o.Relay != nil {
+		tally.flush = func() { c.guard(c.o.Relay.Flush) }
+	}
 	frames := codec.NewReader(tally, codec.ReaderOptions{
 		Framer: c.o.Framer, MaxFrame: c.o.MaxFrame, ChunkSize: c.o.ChunkSize, Scan: c.scan,
 	})
@@ -22,11 +25,23 @@ func (c *Conn) read(from io.Reader) error {
 		case err == nil:
 			if tally.frames++; tally.frames%nudgeFrames == 0 {
 				c.line.nudge()
+				if tally.flush != nil {
+					tally.flush()
+				}
 			}
-			c.route(&m, nil)
+			if c.o.Relay != nil {
+				c.relayed(&m, nil)
+			} else {
+				c.route(&m, nil)
+			}
 		case !codec.Recoverable(err):
 			tally.publish()
+			if tally.flush != nil {
+				tally.flush()
+			}
 			return err
+		case c.o.Relay != nil:
+			c.relayed(&m, err)
 		case errors.Is(err, codec.ErrBatch) && isArray(err):
 			c.batched(m.Frame())
 		default:
@@ -52,11 +67,15 @@ type tally struct {
 	counts        *counts
 	line          *line
 	frames, bytes uint64
+	flush         func() // of the relay, nil without one
 }
 
 func (t *tally) Read(p []byte) (int, error) {
 	t.publish()
 	t.line.uncork(readerCork)
+	if t.flush != nil {
+		t.flush()
+	}
 	n, err := t.from.Read(p)
 	t.bytes = uint64(n)
 	if n >= corkBytes {
