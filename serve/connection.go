@@ -65,6 +65,8 @@ type exchange struct {
 	ids  []codec.ID // in inFlight
 	one  [1]codec.ID
 	runs *run
+	// account is nil unless there is an observer.
+	account *account
 }
 
 // entry is what receive knows of the frame that it steps.
@@ -76,6 +78,7 @@ type entry struct {
 	written  bool
 	hit      bool // it ended another exchange
 	broken   bool // the step panicked before it wrote anything
+	account  *account
 }
 
 // outlet is where frames go. It is called under the connection's lock and never
@@ -189,6 +192,9 @@ func (c *Connection) write(e *mcp.Effect) {
 	if c.entering != nil && c.entering.exchange == e.Exchange {
 		c.entering.written = true
 	}
+	if a := c.account(e.Exchange); a != nil && e.Final {
+		a.code = e.Code
+	}
 	if err := c.out.write(e.Exchange, e, ack); err != nil {
 		if ack != nil {
 			ack(err)
@@ -199,6 +205,7 @@ func (c *Connection) write(e *mcp.Effect) {
 
 // release ends an exchange.
 func (c *Connection) release(e *mcp.Effect) {
+	a := c.account(e.Exchange)
 	switch {
 	case c.entering == nil:
 	case c.entering.exchange == e.Exchange:
@@ -221,7 +228,7 @@ func (c *Connection) release(e *mcp.Effect) {
 	}
 	c.out.close(e.Exchange)
 	if c.observed() {
-		c.event(Event{Kind: ExchangeEnded, Exchange: e.Exchange, Correlation: e.Correlation})
+		c.event(a.ended(e))
 	}
 	c.tellIdle()
 }
@@ -232,7 +239,7 @@ func (c *Connection) keep(id mcp.ExchangeID) *exchange {
 	if ok {
 		return x
 	}
-	x = &exchange{}
+	x = &exchange{account: c.account(id)}
 	if c.inFlight != nil && c.entering != nil && c.entering.exchange == id {
 		x.ids = append(x.one[:0], c.entering.ids...)
 		for _, wire := range x.ids {

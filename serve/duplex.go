@@ -82,6 +82,7 @@ func (s *Server) ServeAs(ctx context.Context, stream io.ReadWriteCloser, caller 
 }
 
 func (s *Server) serveStream(ctx context.Context, stream io.ReadWriteCloser, caller mcp.Caller, stall time.Duration) error {
+	began := time.Now()
 	d := &duplex{server: s, stream: stream, box: newOutbox(s.o.WriteBuffer, stall)}
 	d.closing = make(chan struct{})
 	c, err := s.open(ctx, caller, d)
@@ -122,6 +123,7 @@ func (s *Server) serveStream(ctx context.Context, stream io.ReadWriteCloser, cal
 	if d.cause != nil {
 		err = d.cause
 	}
+	c.sessionEnded(began, err)
 	if err != nil {
 		s.log(slog.LevelDebug, "connection ended", slog.Any("error", err))
 	}

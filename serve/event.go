@@ -29,8 +29,16 @@ const (
 	// InvocationCrashed: a handler panicked or took too long. As
 	// InvocationStarted, and Reason. A timeout is this and no cancellation.
 	InvocationCrashed
-	// ExchangeEnded: nothing follows on an exchange. Exchange, Correlation.
+	// ExchangeEnded: nothing follows on an exchange. Exchange, Correlation, Duration;
+	// Method where it was one request or notification, refused ones too, and Code
+	// where that was answered with an error. If a handler ran, also the last one's
+	// Invocation and Tool, and how it ended: Status, or as the Reason "cancelled",
+	// "crashed" or "timed_out". If none ran, Trace.
 	ExchangeEnded
+	// SessionEnded: a stream's connection ended, or a session of HTTP's older era.
+	// Duration, and as the Reason "closed" (by the peer, or as the protocol wants
+	// it), "stopped" (by this side) or "failed".
+	SessionEnded
 	// HTTPRejected: an HTTP request was refused before it was a message. Code,
 	// Reason.
 	HTTPRejected
@@ -41,7 +49,7 @@ const (
 
 var eventNames = [...]string{
 	"none", "frame.rejected", "request.admitted", "invocation.started", "invocation.completed", "invocation.cancelled",
-	"invocation.crashed", "exchange.closed", "http.rejected", "authorization.decided",
+	"invocation.crashed", "exchange.closed", "session.ended", "http.rejected", "authorization.decided",
 }
 
 // String is the event's name, such as "frame.rejected".
@@ -70,7 +78,9 @@ type Event struct {
 	// Exchange and Invocation name the request and its handler in this process.
 	Exchange   mcp.ExchangeID
 	Invocation mcp.InvocationID
-	// Method is the request's; Tool the name of the tool, for tools/call alone.
+	// Method is the request's; Tool the name of the tool, for tools/call alone. The
+	// method of a request that was refused is the peer's word, of at most
+	// MethodBytes; a longer one is left out.
 	Method, Tool string
 	// Correlation is the value by which the request's traces are found.
 	Correlation mcp.Correlation
@@ -80,11 +90,19 @@ type Event struct {
 	Problem string
 	Status  mcp.Status
 	Reason  string
-	// Code is the status of an HTTP response.
+	// Code is the status of an HTTP response; of an exchange it is the code of the
+	// JSON-RPC error that was its answer.
 	Code int
-	// Duration is how long a handler ran.
+	// Duration is how long a handler ran or a session lasted; of an exchange, the
+	// time from when its frame was taken.
 	Duration time.Duration
+	// Trace is what stands as trace context in the _meta of a request that no handler
+	// ran for, unchecked; a request with one has Invocation.Trace.
+	Trace mcp.Trace
 }
+
+// MethodBytes is the longest method in an Event.
+const MethodBytes = 128
 
 // StrayReason says why something that came in could not be used.
 type StrayReason uint8

@@ -17,11 +17,14 @@ func (c *Connection) start(e *mcp.Effect) {
 	if c.tombs.take(e.Invocation, now) {
 		return
 	}
-	r := &run{conn: c, inv: e.Run}
+	r := &run{conn: c, inv: e.Run, taken: now}
 	ctx, end := context.WithCancelCause(c.base)
 	r.ctx.Context, r.ctx.run, r.end = ctx, r, end
 	c.bind(r)
 	x := c.keep(e.Exchange)
+	if x.account != nil {
+		x.account.ran(r)
+	}
 	x.runs, r.sibling = r, x.runs
 	if c.o.Timeout > 0 {
 		r.until = now.Add(c.o.Timeout)
@@ -60,7 +63,11 @@ func (c *Connection) serve(r *run) {
 		v := recover()
 		c.crashed(r, v, debug.Stack())
 	}()
-	r.came = mcp.Perform(&r.ctx, r.inv, r)
+	if c.o.Around == nil {
+		r.came = mcp.Perform(&r.ctx, r.inv, r)
+	} else {
+		r.came = mcp.Finished{Invocation: r.inv.ID(), Outcome: c.o.Around(&r.ctx, Run{r})}
+	}
 	returned = true
 	r.reporter.End()
 	c.finished(r)
@@ -140,6 +147,7 @@ func (c *Connection) came(r *run) {
 		e := r.eventOf(InvocationCompleted)
 		e.Status, e.Duration = r.came.Outcome.Status(), time.Since(r.began)
 		c.event(e)
+		c.account(r.inv.Exchange()).came(e.Status, "")
 	}
 	c.settle(r)
 	c.step(r.came)
@@ -165,6 +173,7 @@ func (c *Connection) crashed(r *run, v any, stack []byte) {
 		e := r.eventOf(InvocationCrashed)
 		e.Reason = "crashed"
 		c.event(e)
+		c.account(r.inv.Exchange()).came(0, e.Reason)
 	}
 	c.settle(r)
 	c.step(mcp.Crashed{Invocation: r.inv.ID()})
@@ -231,6 +240,7 @@ func (c *Connection) cancel(id mcp.InvocationID) {
 		}
 		if c.observed() {
 			c.event(r.eventOf(InvocationCancelled))
+			x.account.came(0, "cancelled")
 		}
 		r.sink.Close() // a handler that sees the signal reports nothing more
 		mcp.SignalCancelled(r.end, id)
@@ -256,6 +266,7 @@ func (c *Connection) expire() {
 			e := r.eventOf(InvocationCrashed)
 			e.Reason = "timed_out"
 			c.event(e)
+			c.account(r.inv.Exchange()).came(0, e.Reason)
 		}
 		c.server.counts.timeouts.Add(1)
 		r.sink.Close()

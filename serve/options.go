@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -105,6 +106,12 @@ type Options struct {
 	// made it happen and must not block. What it panics with is dropped. Nil
 	// costs nothing.
 	Observer func(Event)
+	// Around, when not nil, runs in the place of every handler, on its goroutine and
+	// with its context: for traces, for limits of one's own. It calls Run.Perform,
+	// with ctx or one made from it, and returns what that gave, or an Outcome of its
+	// own (mcp.Fail) instead. What it panics with counts as the handler's panic. The
+	// zero Outcome is answered as an internal error.
+	Around func(ctx context.Context, r Run) mcp.Outcome
 	// Logger gets a line for what an operator should know: a handler's panic with
 	// its stack, a connection that failed, a frame that was dropped. Nil logs
 	// nothing.

@@ -41,6 +41,9 @@ func (c *Connection) receive(d *delivery) error {
 	}
 	e := entry{exchange: d.exchange, ids: d.ids, batch: d.envelope == nil}
 	c.entering, c.now = &e, time.Now()
+	if c.observed() {
+		e.account = d.account(c.now)
+	}
 	c.step(mcp.Received{
 		Exchange: d.exchange, Frame: d.frame, Envelope: d.envelope, Caller: d.caller,
 		Correlation: d.correlation, Headers: d.headers, At: c.now.UnixMilli(),
@@ -52,6 +55,9 @@ func (c *Connection) receive(d *delivery) error {
 		c.keep(d.exchange) // a subscription
 	case !e.hit && d.isCancel():
 		c.server.counts.unmatched.Add(1)
+	}
+	if e.account != nil {
+		e.account.frame = nil // it was borrowed
 	}
 	c.entering = nil
 	c.unlock()

@@ -30,6 +30,7 @@ type run struct {
 	state    *progress.State
 	reporter *progress.Reporter
 
+	taken time.Time // when the request, or the answer that it waited for, came in
 	phase atomic.Uint32
 	began time.Time // when it became working, for an observer
 	came  mcp.Finished

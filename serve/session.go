@@ -17,8 +17,9 @@ type session struct {
 	id   string
 	// principal is whose session it is: nobody else may use it.
 	principal string
-	limit     int // bytes of events that are kept
-	most      int // bytes of one track that wait to be written
+	limit     int       // bytes of events that are kept
+	most      int       // bytes of one track that wait to be written
+	began     time.Time // when it got its name; zero before. http.mu guards it
 
 	mu       sync.Mutex // protects the fields below, and the tracks
 	tracks   map[uint64]*track

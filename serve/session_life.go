@@ -19,7 +19,7 @@ func (h *HTTP) keep(s *session) bool {
 		}
 		delete(h.sessions, idlest.id)
 	}
-	h.sessions[s.id] = s
+	h.sessions[s.id], s.began = s, time.Now()
 	h.mu.Unlock()
 	if idlest != nil {
 		idlest.conn.Close()
@@ -120,7 +120,11 @@ func (s *session) end() {
 	if h.sessions[s.id] == s {
 		delete(h.sessions, s.id)
 	}
+	began := s.began
 	h.mu.Unlock()
+	if !began.IsZero() {
+		s.conn.sessionEnded(began, nil)
+	}
 	s.mu.Lock()
 	s.over = true
 	if s.timer != nil {
