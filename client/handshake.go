@@ -140,7 +140,7 @@ func (c *Client) initialize(ctx context.Context, l link) error {
 		return fmt.Errorf("client: options: %w", err)
 	}
 	var r mcp.InitializeResult
-	text, err := l.call(ctx, &request{method: mcp.MethodInitialize, params: params})
+	text, err := c.follow(ctx, l, &request{method: mcp.MethodInitialize, params: params})
 	if err == nil {
 		err = decode(mcp.MethodInitialize, text, &r)
 	}
@@ -179,7 +179,7 @@ func (c *Client) ask(ctx context.Context, l link, method string, members []byte,
 	if err != nil {
 		return err
 	}
-	text, err := l.call(ctx, &request{method: method, params: params, timeout: c.o.ProbeTimeout})
+	text, err := c.follow(ctx, l, &request{method: method, params: params, timeout: c.o.ProbeTimeout})
 	if err != nil {
 		return err
 	}

@@ -192,6 +192,11 @@ func (l *httpLink) done() <-chan struct{} { return l.ended }
 
 func (l *httpLink) err() error { return l.engine.Failure() }
 
+func (l *httpLink) sessionID() string {
+	_, id := l.state()
+	return id
+}
+
 func (l *httpLink) close() error {
 	l.mu.Lock()
 	session, first := l.session, !l.closed

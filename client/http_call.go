@@ -70,7 +70,8 @@ func (l *httpLink) attempt(ctx context.Context, r *request) ([]byte, error) {
 	if call.ID().IsAbsent() { // the link has ended, and so has the call
 		return call.Wait(ctx)
 	}
-	x := &exchange{link: l, r: r, id: call.ID()}
+	r.id = call.ID()
+	x := &exchange{link: l, r: r, id: r.id}
 	if err := x.encode(); err != nil {
 		call.Cancel(nil)
 		call.Discard()

@@ -58,7 +58,7 @@ func (c *Client) Listen(ctx context.Context, want mcp.ListenFilter, o CallOption
 	}
 	c.subscriptions.add(s)
 	go func() {
-		_, err := c.link.call(life, &request{method: mcp.MethodListen, params: text, timeout: NoTimeout, idle: NoTimeout, notes: s.note})
+		_, err := c.follow(life, c.link, &request{method: mcp.MethodListen, params: text, timeout: NoTimeout, idle: NoTimeout, notes: s.note})
 		if errors.Is(err, conn.ErrSubscriptionEnded) {
 			err = nil // a server may cancel instead of answering, or do both
 		}

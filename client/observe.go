@@ -14,10 +14,22 @@ import (
 type CallEvent struct {
 	// Client is Options.Label.
 	Client string
-	// Method is the request's; Tool the name of the tool, for tools/call alone.
-	Method, Tool string
+	// Method is the request's; Tool the name of the tool, for tools/call alone. Name
+	// is what the request is about: the name of a tool or prompt, the URI of a
+	// resource, "" for any other.
+	Method, Tool, Name string
+	// ID is the request's id on the wire; absent when it was refused before it had
+	// one.
+	ID codec.ID
+	// Revision is what was agreed on; "" before that. Session is the id of the HTTP
+	// session that the request was sent in, "" without one.
+	Revision mcp.Revision
+	Session  string
 	// Outcome is what became of it.
 	Outcome CallOutcome
+	// Err is why there is no valid result: what the call returns, or will be made of;
+	// nil unless Outcome is CallFailed.
+	Err error
 	// Duration is the time from the request to its end.
 	Duration time.Duration
 }
@@ -58,35 +70,55 @@ func (o CallOutcome) String() string {
 // send sends a request of a call, and tells the observer of its end.
 func (c *Client) send(ctx context.Context, r *request) ([]byte, error) {
 	if c.o.Observer == nil {
-		return c.link.call(ctx, r)
+		return c.follow(ctx, c.link, r)
+	}
+	r.seen = true
+	return c.follow(ctx, c.link, r)
+}
+
+// follow sends a request over l, and lets those who watch see it.
+func (c *Client) follow(ctx context.Context, l link, r *request) ([]byte, error) {
+	t := c.o.Tracer
+	if t == nil && !r.seen {
+		return l.call(ctx, r)
+	}
+	e := CallEvent{Client: c.o.Label, Method: r.method, Name: r.name(), Outcome: CallFailed, Revision: c.agreed().revision}
+	if r.method == mcp.MethodCallTool {
+		e.Tool = e.Name
 	}
 	clock := c.clock()
 	began := clock.Now()
-	text, err := c.link.call(ctx, r)
-	e := CallEvent{Client: c.o.Label, Method: r.method, Outcome: CallFailed, Duration: clock.Now() - began}
-	if r.method == mcp.MethodCallTool {
-		var p struct {
-			Name string `json:"name"`
-		}
-		if codec.DecodeValue(r.params, &p) == nil {
-			e.Tool = p.Name
-		}
+	if t != nil {
+		ctx = begin(ctx, t, &e)
+		bag := carriers.Get().(*Carrier)
+		defer bag.free()
+		plain := r.params
+		defer func() { r.params = plain }() // a further round begins with it
+		r.params = bag.fill(ctx, t, plain)
 	}
+	r.id = codec.ID{} // of the round before
+	text, err := l.call(ctx, r)
+	e.Duration, e.ID, e.Session, e.Err = clock.Now()-began, r.id, l.sessionID(), err
 	if err == nil {
-		e.Outcome = c.outcome(r.method, text)
+		e.Outcome, e.Err = c.outcome(r.method, text)
 	}
-	c.tell(e)
+	if t != nil {
+		end(ctx, t, &e)
+	}
+	if r.seen {
+		c.tell(e)
+	}
 	return text, err
 }
 
 // outcome reads what a result says.
-func (c *Client) outcome(method string, text []byte) CallOutcome {
+func (c *Client) outcome(method string, text []byte) (CallOutcome, error) {
 	if c.agreed().revision.IsModern() {
 		switch asks, err := readRound(method, text); {
 		case err != nil:
-			return CallFailed
+			return CallFailed, err
 		case asks != nil:
-			return CallInputRequired
+			return CallInputRequired, nil
 		}
 	}
 	if method == mcp.MethodCallTool {
@@ -95,12 +127,12 @@ func (c *Client) outcome(method string, text []byte) CallOutcome {
 		}
 		switch err := decode(method, text, &r); {
 		case err != nil:
-			return CallFailed
+			return CallFailed, err
 		case r.IsError:
-			return CallToolFailed
+			return CallToolFailed, nil
 		}
 	}
-	return CallCompleted
+	return CallCompleted, nil
 }
 
 // tell shows an event to the observer; what that does wrong harms no call.

@@ -88,6 +88,9 @@ type Options struct {
 	// goroutine of the call and must not block; what it panics with is dropped. The
 	// handshake and subscriptions are no calls. Nil costs nothing.
 	Observer func(CallEvent)
+	// Tracer follows every request: those of calls, of the handshake and of
+	// subscriptions. Nil costs nothing.
+	Tracer Tracer
 	// Label names this client in the events.
 	Label string
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/mcp"
 )
@@ -36,6 +37,8 @@ type link interface {
 	// done is closed when the link has ended, by close or by itself; err says why.
 	done() <-chan struct{}
 	err() error
+	// sessionID is the HTTP session's; "" without one.
+	sessionID() string
 }
 
 // request is one call as a link makes it.
@@ -48,6 +51,10 @@ type request struct {
 	progress      func(params []byte)
 	// notes gets the notifications of a subscription.
 	notes func(method string, params []byte)
+	// id is what the link sent it under.
+	id codec.ID
+	// seen says that the observer is told of it.
+	seen bool
 }
 
 type commandTransport struct{ command conn.Command }

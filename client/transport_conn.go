@@ -41,7 +41,7 @@ func (c *Client) handle(ctx context.Context, r *conn.Inbound) {
 }
 
 func (l connLink) call(ctx context.Context, r *request) ([]byte, error) {
-	o := conn.CallOptions{Timeout: r.timeout, IdleTimeout: r.idle}
+	o := conn.CallOptions{Timeout: r.timeout, IdleTimeout: r.idle, ID: &r.id}
 	if r.progress != nil {
 		o.Progress = func(p conn.Progress) { r.progress(p.Params) }
 	}
@@ -88,7 +88,9 @@ func (l overLink) call(ctx context.Context, r *request) ([]byte, error) {
 	if own.idle == 0 {
 		own.idle = l.c.o.IdleTimeout
 	}
-	return l.connLink.call(ctx, &own)
+	text, err := l.connLink.call(ctx, &own)
+	r.id = own.id
+	return text, err
 }
 
 func (l overLink) close() error { return nil }
@@ -97,3 +99,4 @@ func (l connLink) adopt(mcp.Revision)    {}
 func (l connLink) close() error          { return l.conn.Close() }
 func (l connLink) done() <-chan struct{} { return l.conn.Done() }
 func (l connLink) err() error            { return l.conn.Err() }
+func (l connLink) sessionID() string     { return "" }

@@ -36,5 +36,5 @@ func AppendParamsWithMeta(dst, params, members []byte) ([]byte, error) {
 	if _, _, err := s.member(params, int(meta.Off), ""); err != nil {
 		return dst, err
 	}
-	return insertMember(dst, params, int(meta.Off), append([]byte(nil), members...)), nil
+	return insertMember(dst, params, int(meta.Off), members), nil
 }

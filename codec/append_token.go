@@ -1,6 +1,9 @@
 package codec
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // ErrNotObject is wrapped by the *SyntaxError of [AppendParamsWithToken] for
 // params, or a _meta in them, that can hold no member.
@@ -71,10 +74,11 @@ func insertMember(dst, params []byte, at int, member []byte) []byte {
 	for isSpace(params[next]) {
 		next++
 	}
+	dst = append(append(slices.Grow(dst, len(params)+len(member)+1), params[:at]...), member...)
 	if params[next] != '}' {
-		member = append(member, ',')
+		dst = append(dst, ',')
 	}
-	return AppendSplice(dst, params, Edit{Span{uint32(at), uint32(at)}, member})
+	return append(dst, params[at:]...)
 }
 
 // nullOnly reports whether text is null with nothing but space behind it.

@@ -65,6 +65,10 @@ type CallOptions struct {
 	//
 	// Start and Submit lend their results and ignore it.
 	Into []byte
+	// ID, when not nil, is where Call puts the call's id before it waits, for logs
+	// and traces. A call that is refused puts nothing, or the absent id, there. Start
+	// and Submit return the id and ignore it.
+	ID *codec.ID
 }
 
 // Call sends a request and waits for its answer, of which it returns the JSON
@@ -115,6 +119,9 @@ func (c *Conn) ask(ctx context.Context, method string, params []byte, o *CallOpt
 		return call, err
 	}
 	id := call.ID()
+	if o.ID != nil {
+		*o.ID = id
+	}
 	if f != nil {
 		c.feeds.add(id, f)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/internal/invariants"
 )
@@ -93,4 +94,26 @@ func TestCallIntoMemoryAllocatesNothing(t *testing.T) {
 			require.Zero(t, got)
 		}
 	}
+}
+
+// A call says under which id it goes out, before it waits, with a feed or without.
+func TestCallTellsItsID(t *testing.T) {
+	c, p := connect(t, conn.Options{})
+	for _, progress := range []func(conn.Progress){nil, func(conn.Progress) {}} {
+		var id codec.ID
+		done := make(chan reply, 1)
+		go func() {
+			got, err := c.Call(background, "m", nil, conn.CallOptions{ID: &id, Progress: progress})
+			done <- reply{string(got), err}
+		}()
+		m := p.read()
+		p.result(m, `1`)
+		require.Equal(t, reply{"1", nil}, <-done)
+		require.Equal(t, string(m.ID), id.String())
+	}
+	require.NoError(t, c.Close())
+	var id codec.ID
+	_, err := c.Call(background, "m", nil, conn.CallOptions{ID: &id})
+	require.ErrorIs(t, err, conn.ErrClosed)
+	require.True(t, id.IsAbsent())
 }
