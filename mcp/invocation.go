@@ -65,6 +65,14 @@ func (v *Invocation) Tool() string {
 	return ""
 }
 
+// Prompt is the name of the prompt, "" unless the method is prompts/get.
+func (v *Invocation) Prompt() string {
+	if p, ok := v.target.(*prompt); ok {
+		return p.Name
+	}
+	return ""
+}
+
 // Name is the name of the tool or the prompt, or the URI of the resource.
 func (v *Invocation) Name() string { return decodeString(v.in.name.Of(v.frame)) }
 

@@ -1,6 +1,10 @@
 package mcp
 
-import "github.com/correlator-go/correlator/codec"
+import (
+	"encoding/json"
+
+	"github.com/correlator-go/correlator/codec"
+)
 
 // kept is where an invocation's members stand in its frame. That holds the params,
 // without their _meta if that is shared with other invocations, then the request's
@@ -43,6 +47,18 @@ func (v *Invocation) keep(a *arrival) {
 			s.Off, s.End = s.Off-uint32(p.meta.Len()), s.End-uint32(p.meta.Len())
 		}
 	}
+}
+
+// Meta is the JSON text of a member of the request's _meta, as it came: what the
+// other methods read there is checked. It is nil when there is none of that name.
+func (v *Invocation) Meta(key string) json.RawMessage {
+	switch {
+	case key == MetaProgressToken:
+		return v.in.token.Of(v.frame) // a shared _meta has that of another request
+	case v.meta == nil:
+		return nil
+	}
+	return member(v.meta.text, key)
 }
 
 // metaMember is the text of a member of _meta, nil when it has none.

@@ -200,3 +200,24 @@ func TestSignalCancelled(t *testing.T) {
 	require.ErrorIs(t, cause, context.Canceled)
 	require.Contains(t, cause.Error(), "was cancelled")
 }
+
+// What stands in _meta can be read as it came, in requests too that share their
+// _meta with the one before.
+func TestInvocationMeta(t *testing.T) {
+	state := mcp.Init(newServer(t), mcp.Options{})
+	for i, token := range []string{"7", "8"} {
+		in := callWith(`,"progressToken":` + token + `,"baggage":"a=b","n\u0061me":{"x":1}`)
+		in.Exchange = mcp.ExchangeID(i + 1)
+		effects := mcp.Step(state, in, nil)
+		require.Len(t, effects, 2)
+		v := effects[1].Run
+		require.Equal(t, token, string(v.Meta(mcp.MetaProgressToken)))
+		require.Equal(t, `"a=b"`, string(v.Meta(mcp.MetaBaggage)))
+		require.JSONEq(t, `{"x":1}`, string(v.Meta("name")))
+		require.Nil(t, v.Meta("nobody"))
+		require.Empty(t, v.Prompt())
+	}
+	v := start(t, mcp.Received{Frame: []byte(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"poem","arguments":{"about":"x"},` + metaText + `}}`)})
+	require.Equal(t, "poem", v.Prompt())
+	require.Nil(t, v.Meta(mcp.MetaProgressToken))
+}

@@ -17,7 +17,10 @@ type account struct {
 	began        time.Time
 	frame        []byte     // borrowed: nil when the reducer has been through with it
 	params       codec.Span // in frame
-	method, tool string
+	method       string
+	tool, prompt string
+	id           codec.ID
+	revision     mcp.Revision
 	invocation   mcp.InvocationID
 	status       mcp.Status
 	reason       string
@@ -63,6 +66,9 @@ func (d *delivery) account(now time.Time) *account {
 		return a
 	}
 	a.frame, a.params = d.frame, e.Params
+	if len(d.ids) == 1 {
+		a.id = d.ids[0]
+	}
 	a.method = methodOf(e.Method.Of(d.frame))
 	return a
 }
@@ -89,7 +95,7 @@ func methodOf(name []byte) string {
 
 // ran notes that a handler is to run.
 func (a *account) ran(r *run) {
-	a.invocation, a.tool = r.inv.ID(), r.inv.Tool()
+	a.invocation, a.tool, a.prompt, a.revision = r.inv.ID(), r.inv.Tool(), r.inv.Prompt(), r.inv.Revision()
 }
 
 // came notes how a handler ended.
@@ -99,25 +105,31 @@ func (a *account) came(status mcp.Status, reason string) {
 	}
 }
 
-// ended is the event about the end of e's exchange.
-func (a *account) ended(e *mcp.Effect) Event {
+// ended is the event about the end of e's exchange. session is the revision of the
+// older era that the connection has agreed on, if it has.
+func (a *account) ended(e *mcp.Effect, session mcp.Revision) Event {
 	v := Event{Kind: ExchangeEnded, Exchange: e.Exchange, Correlation: e.Correlation}
 	if a == nil {
 		return v
 	}
-	v.Method, v.Tool, v.Invocation = a.method, a.tool, a.invocation
+	v.Method, v.Tool, v.Prompt, v.Invocation, v.ID, v.Revision = a.method, a.tool, a.prompt, a.invocation, a.id, a.revision
 	v.Status, v.Reason, v.Code, v.Duration = a.status, a.reason, a.code, time.Since(a.began)
-	if a.invocation == 0 {
-		v.Trace = a.trace()
+	if a.invocation == 0 && a.frame != nil {
+		a.read(&v, session)
 	}
 	return v
 }
 
-// trace reads the trace context of a frame that is still there.
-func (a *account) trace() mcp.Trace {
+// read reads what the frame, which is still there, says of a request that no handler
+// ran for.
+func (a *account) read(v *Event, session mcp.Revision) {
 	params := a.params.Of(a.frame)
-	if a.frame == nil || !bytes.Contains(params, []byte(mcp.MetaTraceParent)) {
-		return mcp.Trace{}
+	v.Revision = session
+	if bytes.Contains(params, []byte(mcp.MetaProtocolVersion)) {
+		v.Revision = mcp.Modern
+	}
+	if !bytes.Contains(params, []byte(mcp.MetaTraceParent)) {
+		return
 	}
 	var p struct {
 		Meta struct {
@@ -125,8 +137,7 @@ func (a *account) trace() mcp.Trace {
 			State  string `json:"tracestate"`
 		} `json:"_meta"`
 	}
-	if codec.DecodeValue(params, &p) != nil {
-		return mcp.Trace{}
+	if codec.DecodeValue(params, &p) == nil {
+		v.Trace = mcp.Trace{Parent: p.Meta.Parent, State: p.Meta.State}
 	}
-	return mcp.Trace{Parent: p.Meta.Parent, State: p.Meta.State}
 }

@@ -18,6 +18,15 @@ func (r Run) Invocation() *mcp.Invocation { return r.run.inv }
 // input, it is when that came.
 func (r Run) Taken() time.Time { return r.run.taken }
 
+// Session is the id of the HTTP session of the older era that the request belongs to,
+// "" without one.
+func (r Run) Session() string {
+	if s, ok := r.run.conn.out.(*session); ok {
+		return s.id
+	}
+	return ""
+}
+
 // Perform runs the handler with ctx, which must be Around's or made from it, and
 // gives what it came to. A panic of the handler goes through it. Each call runs the
 // handler anew.

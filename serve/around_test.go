@@ -98,6 +98,14 @@ func TestExchangeEnded(t *testing.T) {
 			ended = nil
 			require.NotZero(t, e.Exchange)
 			e.Exchange, e.Correlation = 0, mcp.Correlation{}
+			if e.Method != "" && e.Method != mcp.NoteCancelled {
+				require.Equal(t, codec.IntID(1), e.ID)
+			}
+			e.ID = codec.ID{}
+			if e.Revision != "" {
+				require.Equal(t, mcp.Modern, e.Revision)
+			}
+			e.Revision = ""
 			return e
 		}
 		const parent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"

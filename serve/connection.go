@@ -228,7 +228,7 @@ func (c *Connection) release(e *mcp.Effect) {
 	}
 	c.out.close(e.Exchange)
 	if c.observed() {
-		c.event(a.ended(e))
+		c.event(a.ended(e, c.state.Session()))
 	}
 	c.tellIdle()
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/mcp"
 )
 
@@ -18,7 +19,7 @@ const (
 	// RequestAdmitted: a request was taken. Exchange, Method, Correlation.
 	RequestAdmitted
 	// InvocationStarted: a handler is about to run. Exchange, Invocation, Method,
-	// Tool, Correlation.
+	// Tool, Prompt, Revision, Correlation.
 	InvocationStarted
 	// InvocationCompleted: a handler returned in time. As InvocationStarted, and
 	// Status, Duration.
@@ -30,10 +31,10 @@ const (
 	// InvocationStarted, and Reason. A timeout is this and no cancellation.
 	InvocationCrashed
 	// ExchangeEnded: nothing follows on an exchange. Exchange, Correlation, Duration;
-	// Method where it was one request or notification, refused ones too, and Code
-	// where that was answered with an error. If a handler ran, also the last one's
-	// Invocation and Tool, and how it ended: Status, or as the Reason "cancelled",
-	// "crashed" or "timed_out". If none ran, Trace.
+	// Method, ID and Revision where it was one request or notification, refused ones
+	// too, and Code where that was answered with an error. If a handler ran, also the
+	// last one's Invocation, Tool and Prompt, and how it ended: Status, or as the
+	// Reason "cancelled", "crashed" or "timed_out". If none ran, Trace.
 	ExchangeEnded
 	// SessionEnded: a stream's connection ended, or a session of HTTP's older era.
 	// Duration, and as the Reason "closed" (by the peer, or as the protocol wants
@@ -82,6 +83,13 @@ type Event struct {
 	// method of a request that was refused is the peer's word, of at most
 	// MethodBytes; a longer one is left out.
 	Method, Tool string
+	// Prompt is the name of the prompt, for prompts/get alone.
+	Prompt string
+	// ID is the peer's id of the request, for the end of an exchange alone.
+	ID codec.ID
+	// Revision is the request's; of one that no handler ran for, as far as it is
+	// known.
+	Revision mcp.Revision
 	// Correlation is the value by which the request's traces are found.
 	Correlation mcp.Correlation
 	// Verifier is HTTPOptions.Verifier.

@@ -318,6 +318,6 @@ func (c *Connection) logged(r *run, m mcp.LogMessage, ack func(error)) error {
 func (r *run) eventOf(kind EventKind) Event {
 	return Event{
 		Kind: kind, Exchange: r.inv.Exchange(), Invocation: r.inv.ID(),
-		Method: r.inv.Method(), Tool: r.inv.Tool(), Correlation: r.inv.Correlation(),
+		Method: r.inv.Method(), Tool: r.inv.Tool(), Prompt: r.inv.Prompt(), Revision: r.inv.Revision(), Correlation: r.inv.Correlation(),
 	}
 }
