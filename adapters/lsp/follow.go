@@ -32,6 +32,10 @@ type follower struct {
 
 // follow makes a call with progress or with a grace.
 func (c *Client) follow(ctx context.Context, method string, params []byte, o CallOptions) (json.RawMessage, error) {
+	if ctx.Err() != nil { // then this sends nothing, and fails as every call does
+		_, err := c.conn.Call(ctx, method, params, conn.CallOptions{})
+		return nil, err
+	}
 	f := &follower{client: c, method: method, ended: make(chan conn.Outcome, 1), grace: max(o.CancelGrace, 0)}
 	f.stream = &stream{workDone: o.WorkDone, partial: o.Partial, limit: c.o.ProgressBytes, signal: make(chan struct{}, 1)}
 	var tokens []string
@@ -106,6 +110,7 @@ func (f *follower) run(ctx context.Context, params []byte, timeout time.Duration
 
 // settle keeps the outcome, whose value is borrowed.
 func (f *follower) settle(o conn.Outcome) {
+	f.stream.close()
 	o.Value = append(make([]byte, 0, len(o.Value)), o.Value...)
 	f.ended <- o
 }

@@ -2,7 +2,10 @@ module github.com/correlator-go/correlator/adapters/lsp
 
 go 1.26.0
 
-require github.com/correlator-go/correlator v0.0.0
+require (
+	github.com/correlator-go/correlator v0.0.0
+	github.com/stretchr/testify v1.12.1
+)
 
 require (
 	github.com/bytedance/gopkg v0.1.3 // indirect
@@ -14,6 +17,7 @@ require (
 	github.com/segmentio/asm v1.2.1 // indirect
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/arch v0.0.0-20210923205945-b76863e36670 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 )

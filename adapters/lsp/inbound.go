@@ -68,9 +68,7 @@ func (c *Client) progressed(params []byte) bool {
 	if !ok || !ours(token) {
 		return false
 	}
-	if s := c.streams.find(token); s != nil {
-		s.put(token, p.Value)
-	} else {
+	if s := c.streams.find(token); s == nil || !s.put(token, p.Value) {
 		c.counts.progressLate.Add(1)
 	}
 	return true

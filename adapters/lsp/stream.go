@@ -47,6 +47,7 @@ type stream struct {
 	queue []delivery
 	bytes int
 	over  bool // more than limit waited: nothing more goes in
+	shut  bool // the call was settled: nothing more goes in
 }
 
 // delivery is one value for the WorkDone or the Partial of a call.
@@ -55,25 +56,36 @@ type delivery struct {
 	value json.RawMessage
 }
 
-// put is called by the reader.
-func (s *stream) put(token string, value json.RawMessage) {
+// put is called by the reader; false says that the value came too late.
+func (s *stream) put(token string, value json.RawMessage) bool {
 	to := s.workDone
 	if token == s.partialToken {
 		to = s.partial
 	}
 	s.mu.Lock()
-	if !s.over && s.limit >= 0 && len(s.queue) > 0 && s.bytes+len(value) > s.limit {
+	defer s.mu.Unlock()
+	if s.shut {
+		return false
+	}
+	if s.limit >= 0 && len(s.queue) > 0 && s.bytes+len(value) > s.limit {
 		s.over = true
 	}
 	if !s.over {
 		s.queue = append(s.queue, delivery{to, value})
 		s.bytes += len(value)
 	}
-	s.mu.Unlock()
 	select {
 	case s.signal <- struct{}{}:
 	default:
 	}
+	return true
+}
+
+// close lets nothing more in.
+func (s *stream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shut = true
 }
 
 // deliver hands out what waits; false says that something did not find room behind it.
