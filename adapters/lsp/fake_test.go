@@ -7,10 +7,12 @@ import (
 	"io"
 	"net"
 	"net/textproto"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -74,7 +76,7 @@ func (f *fake) refuse(m message, code int, text string) {
 	f.send(`"id":%s,"error":{"code":%d,"message":%q}`, m.ID, code, text)
 }
 
-// serve reads until the end. initialize and shutdown are answered and exit ends the
+// serve reads until the end. initialize, with the client's process id, and shutdown are answered and exit ends the
 // stream; each gets the rest.
 func (f *fake) serve(each func(m message)) {
 	for {
@@ -83,7 +85,9 @@ func (f *fake) serve(each func(m message)) {
 		case !ok:
 			return
 		case m.Method == "initialize":
-			f.answer(m, `{"capabilities":{"hoverProvider":true}}`)
+			var p struct{ ProcessID json.RawMessage }
+			_ = json.Unmarshal(m.Params, &p)
+			f.answer(m, fmt.Sprintf(`{"capabilities":{"hoverProvider":true},"client":%s}`, p.ProcessID))
 		case m.Method == "initialized":
 		case m.Method == "shutdown":
 			f.answer(m, "null")
@@ -117,7 +121,7 @@ func session(t testing.TB, o lsp.Options, each func(f *fake, m message)) *lsp.Cl
 	c := connect(t, o, func(f *fake) { f.serve(func(m message) { each(f, m) }) })
 	result, err := c.Initialize(t.Context(), nil, lsp.CallOptions{})
 	require.NoError(t, err)
-	require.JSONEq(t, `{"capabilities":{"hoverProvider":true}}`, string(result))
+	require.JSONEq(t, `{"capabilities":{"hoverProvider":true},"client":null}`, string(result))
 	return c
 }
 
@@ -130,4 +134,19 @@ func requestID(t testing.TB, m message) string {
 	}
 	require.NoError(t, json.Unmarshal(m.Params, &p))
 	return strings.TrimSpace(string(p.ID))
+}
+
+// quiet fails the test if it leaves goroutines behind. Call it first.
+func quiet(t testing.TB) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+			if time.Now().After(deadline) {
+				stacks := make([]byte, 1<<20)
+				t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+				return
+			}
+		}
+	})
 }
