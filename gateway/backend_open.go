@@ -1,0 +1,224 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/correlator-go/correlator/gateway/link"
+)
+
+func sessionName(number uint64) string { return "#" + strconv.FormatUint(number, 10) }
+
+// openLocked sees to it that the upstream is being opened.
+func (b *backend) openLocked() {
+	if b.opening || b.ended || b.live.Load() != nil {
+		return
+	}
+	b.opening = true
+	b.target.work.Go(func() { b.open(0) })
+}
+
+// open opens the upstream, again and again until it is open or the backend ends.
+// failures is how often it failed in a row, or was lost too soon.
+func (b *backend) open(failures int) {
+	for {
+		if failures > 0 && !b.pause(b.backoff(failures)) {
+			b.failParked(&Failure{Code: CodeStopping, Text: "the gateway is shutting down", Upstream: b.target.o.Name})
+			return
+		}
+		l, err := b.try()
+		if err == nil && b.publish(l, failures) {
+			return
+		}
+		if err == nil {
+			err = l.whyGone()
+		}
+		failures++
+		b.target.g.counts.openFailed.Add(1)
+		b.target.g.observe(&Event{Kind: UpstreamDown, Upstream: b.target.o.Name, Err: err})
+		b.failParked(&Failure{
+			Code: CodeUpstreamLost, Text: fmt.Sprintf("upstream %q could not be opened: %v", b.target.o.Name, err),
+			Upstream: b.target.o.Name, RetryAfter: b.backoff(failures),
+		})
+	}
+}
+
+// backoff is the pause after so many failures: half of it fixed, half at random.
+func (b *backend) backoff(failures int) time.Duration {
+	o := &b.target.o
+	d := o.BackoffMin
+	for i := 1; i < failures && d < o.BackoffMax; i++ {
+		d *= 2
+	}
+	if d = min(d, o.BackoffMax); d <= 0 {
+		return 0
+	}
+	return d/2 + time.Duration(b.target.g.o.Random()*float64(d/2))
+}
+
+// pause waits; false says that the backend has ended.
+func (b *backend) pause(d time.Duration) bool {
+	over := make(chan struct{})
+	timer := b.target.g.clock.AfterFunc(d, func() { close(over) })
+	defer timer.Stop()
+	select {
+	case <-over:
+		return true
+	case <-b.ctx.Done():
+		return false
+	}
+}
+
+// try opens the upstream once, its handshake included.
+func (b *backend) try() (*life, error) {
+	ctx, cancel := b.ctx, context.CancelFunc(func() {})
+	if b.target.o.OpenTimeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, b.target.o.OpenTimeout)
+	}
+	defer cancel()
+	l := &life{b: b, gone: make(chan struct{})}
+	up, err := b.target.o.Opener.Open(ctx, l, b.key)
+	if err != nil {
+		return nil, err
+	}
+	l.up = up
+	if !b.target.o.Plain {
+		if err := b.shake(ctx, l); err != nil {
+			up.End(err)
+			<-l.gone
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// publish makes l the way for all calls, after those that waited, which keep their
+// order. False says that it has gone already.
+func (b *backend) publish(l *life, failures int) bool {
+	for {
+		b.mu.Lock()
+		if l.isGone() {
+			b.mu.Unlock()
+			return false
+		}
+		if b.ended {
+			b.mu.Unlock()
+			l.up.End(ErrClosed)
+			<-l.gone
+			return false
+		}
+		waiting := b.parked
+		b.parked = nil
+		if len(waiting) == 0 {
+			l.failures, l.since = failures, b.target.g.clock.Now()
+			b.opening = false
+			b.live.Store(l)
+			b.mu.Unlock()
+			b.target.g.counts.opened.Add(1)
+			b.target.g.observe(&Event{Kind: UpstreamUp, Upstream: b.target.o.Name})
+			return true
+		}
+		b.mu.Unlock()
+		for i := range waiting {
+			w := &waiting[i]
+			b.send(l, nil, w.call, &w.message, w.edits)
+		}
+	}
+}
+
+// failParked tells all that wait that the upstream was not opened.
+func (b *backend) failParked(f *Failure) {
+	b.mu.Lock()
+	waiting := b.parked
+	b.parked = nil
+	if b.ended {
+		b.opening = false
+	}
+	b.mu.Unlock()
+	for _, w := range waiting {
+		w.call.over.Store(true)
+		w.call.end(nil, Lost, nil, f.answer())
+	}
+}
+
+// lost is told by a way that has gone. The calls that it carried have failed when it
+// returns, before any other way is opened.
+func (b *backend) lost(l *life, why error) {
+	b.mu.Lock()
+	l.why = why
+	close(l.gone)
+	was := b.live.CompareAndSwap(l, nil)
+	again := was && !b.ended
+	if again {
+		b.opening = true
+	}
+	b.mu.Unlock()
+	b.dropAsks(l)
+	b.engine.FailAll(why, false)
+	if !was {
+		return
+	}
+	g := b.target.g
+	g.observe(&Event{Kind: UpstreamDown, Upstream: b.target.o.Name, Err: why})
+	if !again {
+		return
+	}
+	failures := 1
+	if stable := b.target.o.BackoffStable; g.clock.Now()-l.since < stable {
+		failures = l.failures + 1
+	}
+	b.target.work.Go(func() { b.open(failures) })
+}
+
+// close ends the backend and every call on it.
+func (b *backend) close(why error) {
+	b.mu.Lock()
+	b.ended = true
+	b.dead.Store(true)
+	l := b.live.Load()
+	b.mu.Unlock()
+	b.stop()
+	b.engine.FailAll(why, true)
+	if l != nil {
+		b.target.work.Go(func() {
+			l.up.End(why)
+			<-l.gone
+		})
+	}
+}
+
+// life is a way to an upstream from when it is opened until it has gone.
+type life struct {
+	b        *backend
+	up       link.Upstream
+	failures int           // that went before it
+	since    time.Duration // when it was published
+	gone     chan struct{} // closed when why is known
+	why      error         // guarded by b.mu until gone is closed
+}
+
+var _ link.Owner = (*life)(nil)
+
+var errUnknown = errors.New("gateway: the upstream has gone")
+
+func (l *life) isGone() bool {
+	select {
+	case <-l.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *life) whyGone() error {
+	if !l.isGone() || l.why == nil {
+		return errUnknown
+	}
+	return l.why
+}
+
+// Gone implements link.Owner.
+func (l *life) Gone(err error) { l.b.lost(l, err) }

@@ -1,0 +1,277 @@
+package gateway
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/gateway/route"
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// call is one request of a client, from when it came in until its client is answered.
+// It is never used for another one, so whoever still holds it when it is over does no
+// harm.
+//
+//	waiting ──sent──▶ pending ──answered, expired, cancelled, lost──▶ over
+//	   └──────────────cancelled, refused, upstream not opened─────────▶ over
+type call struct {
+	session *Session
+	key     route.Key
+	id      route.Echo // the client's
+	token   route.Echo // of its progress; none if it asked for none
+	method  string
+	begun   time.Duration // when it came in
+	sent    time.Duration // when it was registered
+
+	backend atomic.Pointer[backend]
+	// number is the id by which the upstream knows it, 0 before it has one. Who stores
+	// it looks at giveUp afterwards; who stores giveUp looks at number afterwards.
+	number atomic.Int64
+	giveUp atomic.Pointer[reasonToStop]
+	over   atomic.Bool
+	// told says who tells the upstream that the call was cancelled; see cancel.
+	told atomic.Uint32
+
+	prev, next *call // guarded by session.mu
+}
+
+type reasonToStop struct{ err error }
+
+// States of told. The end of the call, and who cancelled it, each step forward once;
+// whoever comes second knows both whether the request was sent and in what words it
+// was cancelled, and tells the upstream.
+const (
+	toldNothing   uint32 = iota
+	toldSent             // the call ended cancelled, and had been sent
+	toldUnsent           // it ended otherwise, or had not been sent
+	toldCancelled        // who cancelled it has left, without words
+)
+
+// hears reports whether notifications of the upstream can be about the call.
+func (c *call) hears() bool { return !c.token.IsNone() || c.method == mcp.MethodListen }
+
+// callList is a list of calls; its owner's lock guards it.
+type callList struct{ first *call }
+
+func (l *callList) empty() bool { return l.first == nil }
+
+func (l *callList) add(c *call) {
+	if c.next = l.first; c.next != nil {
+		c.next.prev = c
+	}
+	l.first = c
+}
+
+func (l *callList) remove(c *call) {
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else if l.first == c {
+		l.first = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	}
+	c.prev, c.next = nil, nil
+}
+
+// leave takes c out of the table and out of its session's list, so that its client may
+// use the id again.
+func (c *call) leave() {
+	s := c.session
+	s.g.table.Remove(c.key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls.remove(c)
+	if s.idle != nil && s.calls.empty() {
+		select {
+		case <-s.idle:
+		default:
+			close(s.idle)
+		}
+	}
+}
+
+// notifier carries an outcome from an engine to a call. One serves many calls, one
+// after the other, so that a call needs no closure of its own.
+type notifier struct {
+	call *call
+	fire func(engine.Outcome[*arrival])
+}
+
+var notifiers sync.Pool
+
+func takeNotifier(c *call) *notifier {
+	n, ok := notifiers.Get().(*notifier)
+	if !ok {
+		n = &notifier{}
+		n.fire = n.deliver
+	}
+	n.call = c
+	return n
+}
+
+func (n *notifier) deliver(o engine.Outcome[*arrival]) {
+	c := n.call
+	n.put()
+	c.settled(&o)
+}
+
+func (n *notifier) put() {
+	n.call = nil
+	notifiers.Put(n)
+}
+
+// outgoing is a frame and what its edits lie in.
+type outgoing struct {
+	frame   link.Frame
+	rewrite route.Rewrite
+}
+
+var outgoings = sync.Pool{New: func() any { return new(outgoing) }}
+
+func (o *outgoing) put() {
+	o.frame = link.Frame{}
+	outgoings.Put(o)
+}
+
+// settled ends the call with what its engine says of it, once.
+func (c *call) settled(o *engine.Outcome[*arrival]) {
+	b := c.backend.Load()
+	number, _ := o.ID.Int()
+	c.over.Store(true)
+	if c.hears() {
+		b.disown(number)
+	}
+	if o.Status == engine.Resolved {
+		c.answer(o)
+		return
+	}
+	ended, _ := errors.AsType[*engine.CallError](o.Err)
+	sent := ended != nil && ended.Sent
+	switch o.Status {
+	case engine.Expired:
+		if sent {
+			b.cancel(number, link.Cancel{Expired: true})
+		}
+		c.end(nil, Expired, nil, failureOf(b.target.o.Name, c.method, o.Err).answer())
+	case engine.Cancelled:
+		next := toldUnsent
+		if sent {
+			next = toldSent
+		}
+		if !c.told.CompareAndSwap(toldNothing, next) && sent {
+			b.cancel(number, link.Cancel{}) // who cancelled it did not wait for this
+		}
+		if errors.Is(o.Err, ErrOperator) {
+			c.end(nil, Cancelled, nil, (&Failure{Code: codec.CodeInternal, Text: "cancelled by an operator", Upstream: b.target.o.Name}).answer())
+			return
+		}
+		c.leave()
+		c.count(Cancelled, o.Err)
+	default:
+		outcome := Lost
+		if f, ok := errors.AsType[*Failure](o.Err); ok && f.Code == CodeBusy {
+			outcome = Refused
+		}
+		c.end(nil, outcome, nil, failureOf(b.target.o.Name, c.method, o.Err).answer())
+	}
+}
+
+// answer passes the upstream's answer on.
+func (c *call) answer(o *engine.Outcome[*arrival]) {
+	c.leave()
+	a := o.Value
+	m, burst := a.take()
+	defer a.done()
+	outcome := Answered
+	if m.Kind == codec.KindError {
+		outcome = Failed
+	}
+	number, _ := o.ID.Int()
+	out := outgoings.Get().(*outgoing)
+	defer out.put()
+	out.frame.About = c.key.ID
+	if route.IsOdd(m) {
+		out.frame.Bytes = route.AppendPlain(nil, m, c.id)
+	} else {
+		out.rewrite.Answer(m, number, c.id)
+		out.frame.Bytes, out.frame.Edits = m.Frame(), out.rewrite.Edits
+	}
+	c.count(outcome, nil)
+	c.session.send(burst, &out.frame)
+}
+
+// end answers in the upstream's place: with an error, or with result.
+func (c *call) end(b *link.Burst, outcome Outcome, result []byte, e *codec.Error) {
+	c.leave()
+	var scratch [64]byte
+	raw := c.id.Append(scratch[:0])
+	f := link.Frame{About: c.key.ID}
+	if e != nil {
+		f.Bytes = codec.AppendError(nil, raw, e)
+		c.count(outcome, e)
+	} else {
+		f.Bytes = codec.AppendResult(nil, raw, result)
+		c.count(outcome, nil)
+	}
+	c.session.send(b, &f)
+}
+
+func (c *call) refuse(b *link.Burst, f *Failure) { c.end(b, Refused, nil, f.answer()) }
+
+// count notes that the call is over.
+func (c *call) count(o Outcome, err error) {
+	g := c.session.g
+	g.counts.ended(o)
+	if g.o.Observer == nil {
+		return
+	}
+	e := Event{Kind: CallEnded, Client: c.session.number, Peer: c.session.peer, Method: c.method, Outcome: o, Err: err}
+	if b := c.backend.Load(); b != nil {
+		e.Upstream = b.target.o.Name
+		if now := g.clock.Now(); c.number.Load() != 0 {
+			e.Waited, e.Took = c.sent-c.begun, now-c.sent
+		} else {
+			e.Waited = now - c.begun
+		}
+	}
+	g.observe(&e)
+}
+
+// cancel ends the call for its client. note is the client's own cancel, which goes to
+// the upstream with the id that it knows, nil if there is none. False says that the
+// call is over already.
+func (c *call) cancel(why error, b *link.Burst, note *codec.Message) bool {
+	if c.over.Load() || !c.giveUp.CompareAndSwap(nil, &reasonToStop{why}) {
+		return false
+	}
+	to := c.backend.Load()
+	number := c.number.Load()
+	if to == nil || number == 0 {
+		if to != nil {
+			to.unpark(c)
+		}
+		return true // who parks it, or sends it, looks at giveUp
+	}
+	if !to.engine.Cancel(codec.IntID(number), why) {
+		return false
+	}
+	if c.told.CompareAndSwap(toldNothing, toldCancelled) || c.told.Load() != toldSent {
+		return true
+	}
+	if note == nil {
+		to.cancel(number, link.Cancel{})
+		return true
+	}
+	out := outgoings.Get().(*outgoing)
+	defer out.put()
+	out.rewrite.Cancelled(note, number)
+	out.frame = link.Frame{Bytes: note.Frame(), Edits: out.rewrite.Edits, Class: link.Ask}
+	to.cancel(number, link.Cancel{Note: &out.frame})
+	return true
+}

@@ -1,0 +1,85 @@
+package gateway
+
+import (
+	"time"
+
+	"github.com/correlator-go/correlator/gateway/link"
+)
+
+// EventKind says what an Event tells.
+type EventKind uint8
+
+// The kinds.
+const (
+	// CallEnded: a call is over; Outcome says how.
+	CallEnded EventKind = iota + 1
+	// ClientJoined and ClientLeft: a session began or ended.
+	ClientJoined
+	ClientLeft
+	// UpstreamUp and UpstreamDown: a way to a server was opened, or lost.
+	UpstreamUp
+	UpstreamDown
+	// Dropped: a message went nowhere; Reason says why.
+	Dropped
+)
+
+// Outcome says how a call ended, in words that metrics use as they are.
+type Outcome string
+
+// The outcomes.
+const (
+	Answered  Outcome = "ok"        // the upstream's result
+	Failed    Outcome = "error"     // the upstream's own error
+	Expired   Outcome = "timeout"   // a deadline passed
+	Cancelled Outcome = "cancelled" // by the client, an operator, or the client's end
+	Lost      Outcome = "lost"      // the upstream went
+	Refused   Outcome = "refused"   // the gateway did not take it
+)
+
+// Event is something that happened, for logs and metrics. What it refers to may be
+// kept; nothing of it is borrowed.
+type Event struct {
+	Kind     EventKind
+	Client   uint64
+	Peer     link.Peer
+	Upstream string
+	// Method, Outcome, Waited and Took are of a call: Waited until it was sent, Took
+	// from then on.
+	Method       string
+	Outcome      Outcome
+	Waited, Took time.Duration
+	// Reason says why something was dropped.
+	Reason Reason
+	// Err says why an upstream or a client went, or a call failed; else nil.
+	Err error
+}
+
+// Reason says why a message was dropped.
+type Reason uint8
+
+// The reasons.
+const (
+	LateAnswer       Reason = iota + 1 // an answer to a call that is over
+	UnknownAnswer                      // an answer to what nobody asked
+	DuplicateRequest                   // a request whose id is in flight from this client
+	UnreadableClient                   // a frame of a client that is no message
+	UnreadableServer                   // a frame of an upstream that is no message
+	LateProgress                       // progress of a call that is over, or unknown
+	UnknownCancel                      // a cancel of what is not in flight
+	UnownedNote                        // a notification that cannot be proved to be anybody's
+	UnownedAsk                         // a server's request that cannot be proved to be for anybody
+	ClientSlow                         // a notification for a client that does not keep up
+	ClientOnlyNote                     // a notification of one client for an upstream that many share
+	reasons
+)
+
+// String gives the name that metrics use.
+func (r Reason) String() string {
+	if r > 0 && r < reasons {
+		return [...]string{
+			"late_answer", "unknown_answer", "duplicate_request", "unreadable_client", "unreadable_server", "late_progress",
+			"unknown_cancel", "unowned_notification", "unowned_request", "client_slow", "client_notification",
+		}[r-1]
+	}
+	return "unknown"
+}

@@ -1,0 +1,176 @@
+package gateway
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/gateway/route"
+)
+
+// Gateway passes messages between clients and upstreams. All methods are safe for
+// concurrent use.
+type Gateway struct {
+	o       Options
+	clock   engine.Clock
+	table   *route.Table[*call]
+	methods methods
+	targets map[string]*target
+	first   *target
+
+	clients  atomic.Uint64 // number of the last session
+	draining atomic.Bool
+
+	mu       sync.Mutex // guards the fields below
+	sessions map[uint64]*Session
+	closed   bool
+
+	counts counts
+}
+
+// New makes a gateway. Nothing is opened before it is needed. The error is an
+// *OptionError.
+func New(o Options) (*Gateway, error) {
+	if len(o.Upstreams) == 0 {
+		return nil, &OptionError{"Upstreams", "there is none"}
+	}
+	g := &Gateway{
+		o: o, clock: o.Clock, table: route.NewTable[*call](), targets: make(map[string]*target), sessions: make(map[uint64]*Session),
+	}
+	if g.clock == nil {
+		g.clock = engine.SystemClock()
+	}
+	if g.o.Random == nil {
+		g.o.Random = rand.Float64
+	}
+	for _, u := range o.Upstreams {
+		switch {
+		case u.Name == "":
+			return nil, &OptionError{"Upstreams", "one has no name"}
+		case u.Opener == nil:
+			return nil, &OptionError{"Upstreams", u.Name + " has no Opener"}
+		case u.Isolation > Shared:
+			return nil, &OptionError{"Upstreams", u.Name + ": unknown isolation"}
+		case g.targets[u.Name] != nil:
+			return nil, &OptionError{"Upstreams", "two are called " + u.Name}
+		}
+		t := &target{g: g, o: u.withDefaults(), backends: make(map[link.Key]*backend)}
+		g.targets[u.Name] = t
+		if g.first == nil {
+			g.first = t
+		}
+	}
+	return g, nil
+}
+
+// Join begins a session for a client. The transport gives it what the client says and
+// calls Gone at the end.
+func (g *Gateway) Join(c link.Client) *Session {
+	s := &Session{g: g, client: c, peer: c.Peer(), number: g.clients.Add(1)}
+	g.mu.Lock()
+	closed := g.closed
+	if !closed {
+		g.sessions[s.number] = s
+	}
+	g.mu.Unlock()
+	if closed {
+		s.leave(ErrClosed)
+		c.End(ErrClosed)
+		return s
+	}
+	g.observe(&Event{Kind: ClientJoined, Client: s.number, Peer: s.peer})
+	return s
+}
+
+// drainPoll is the pause between two looks at whether all calls are over.
+const drainPoll = 10 * time.Millisecond
+
+// Drain takes no new requests and waits until every call is over or ctx ends, whose
+// cause it then returns. Close follows.
+func (g *Gateway) Drain(ctx context.Context) error {
+	g.draining.Store(true)
+	tick := time.NewTicker(drainPoll)
+	defer tick.Stop()
+	for g.table.Len() > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// Draining reports whether Drain or Close was called.
+func (g *Gateway) Draining() bool { return g.draining.Load() }
+
+// Close ends every call, session and way to an upstream. It returns when all ways
+// have said that they are gone.
+func (g *Gateway) Close() error {
+	g.draining.Store(true)
+	g.mu.Lock()
+	g.closed = true
+	sessions := make([]*Session, 0, len(g.sessions))
+	for _, s := range g.sessions {
+		sessions = append(sessions, s)
+	}
+	g.mu.Unlock()
+	for _, t := range g.targets {
+		t.close()
+	}
+	for _, s := range sessions {
+		s.client.End(ErrClosed)
+	}
+	for _, t := range g.targets {
+		t.wait()
+	}
+	return nil
+}
+
+func (g *Gateway) leave(s *Session) {
+	g.mu.Lock()
+	delete(g.sessions, s.number)
+	g.mu.Unlock()
+	for _, t := range g.targets {
+		t.left(s)
+	}
+}
+
+// observe tells the observer, who may panic.
+func (g *Gateway) observe(e *Event) {
+	if g.o.Observer == nil {
+		return
+	}
+	defer g.recovered()
+	g.o.Observer(*e)
+}
+
+func (g *Gateway) recovered() {
+	if v := recover(); v != nil {
+		g.counts.panics.Add(1)
+		if g.o.OnPanic != nil {
+			g.o.OnPanic(v, debug.Stack())
+		}
+	}
+}
+
+// dropped counts a message that goes nowhere.
+func (g *Gateway) dropped(r Reason, s *Session, b *backend) {
+	g.counts.dropped[r].Add(1)
+	if g.o.Observer == nil {
+		return
+	}
+	e := Event{Kind: Dropped, Reason: r}
+	if s != nil {
+		e.Client, e.Peer = s.number, s.peer
+	}
+	if b != nil {
+		e.Upstream = b.target.o.Name
+	}
+	g.observe(&e)
+}

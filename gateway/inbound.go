@@ -1,0 +1,156 @@
+package gateway
+
+import (
+	"errors"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// Receive implements link.Receiver: it takes what a server says.
+func (l *life) Receive(burst *link.Burst, m *codec.Message) error {
+	switch m.Kind {
+	case codec.KindResult, codec.KindError:
+		l.answered(burst, m)
+	case codec.KindRequest:
+		l.asked(burst, m)
+	case codec.KindNotification:
+		l.notified(burst, m)
+	}
+	return nil
+}
+
+// Dispatch implements link.Owner.
+func (l *life) Dispatch(call int64) bool { return l.b.engine.Dispatch(codec.IntID(call)) }
+
+// answered takes an answer to the call that it ends. Numbers are never used again on
+// an engine, so what comes late, twice or with another's type ends nothing.
+func (l *life) answered(burst *link.Burst, m *codec.Message) {
+	if m.IDKind <= codec.IDNull {
+		l.b.target.g.dropped(UnknownAnswer, nil, l.b)
+		return
+	}
+	a := arrive(burst, m)
+	taken := l.b.engine.Resolve(m.ID(), a)
+	a.release(taken)
+	if !taken {
+		l.b.target.g.dropped(LateAnswer, nil, l.b)
+	}
+}
+
+// Refused implements link.Receiver. An answer that can be named fails its call, which
+// nobody else will ever answer.
+func (l *life) Refused(_ *link.Burst, m *codec.Message, err error) {
+	l.b.target.g.dropped(UnreadableServer, nil, l.b)
+	id, _ := unreadable(m, err)
+	if id.Kind() >= codec.IDInt {
+		l.b.engine.Reject(id, &Failure{
+			Code: codec.CodeInternal, Text: "upstream \"" + l.b.target.o.Name + "\" gave an answer that could not be read: " + err.Error(), Upstream: l.b.target.o.Name,
+		})
+	}
+}
+
+// notified takes a notification to whom it concerns.
+func (l *life) notified(burst *link.Burst, m *codec.Message) {
+	b := l.b
+	switch method := string(m.Envelope.Method.Of(m.Frame())); {
+	case method == mcp.NoteProgress:
+		l.progressed(burst, m)
+	case method == mcp.NoteCancelled:
+		l.withdrawn(burst, m)
+	case m.Envelope.Subscription.Present():
+		l.published(burst, m)
+	case isChange(method) || b.target.o.Plain:
+		b.fanOut(m)
+	case b.session != nil:
+		b.session.send(burst, &link.Frame{Bytes: m.Frame(), Class: link.Note})
+	default:
+		b.target.g.dropped(UnownedNote, nil, b)
+	}
+}
+
+// isChange reports whether a notification is for every client.
+func isChange(method string) bool {
+	return method == mcp.NoteToolsChanged || method == mcp.NotePromptsChanged || method == mcp.NoteResourcesChanged
+}
+
+// progressed takes progress to the client that asked for it, under its own token.
+func (l *life) progressed(burst *link.Burst, m *codec.Message) {
+	token, err := codec.ParseID(m.Progress(), codec.JSONRPC)
+	number, ok := token.Int()
+	if err != nil || !ok || !l.b.engine.Touch(token) {
+		l.b.target.g.dropped(LateProgress, nil, l.b)
+		return
+	}
+	c := l.b.owners.find(number)
+	if c == nil || c.token.IsNone() {
+		return // it asked for none: the gateway did, for the deadline's sake
+	}
+	out := outgoings.Get().(*outgoing)
+	defer out.put()
+	out.rewrite.Progress(m, c.token)
+	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, About: c.key.ID, Class: link.Progress}
+	c.session.send(burst, &out.frame)
+}
+
+// published takes a notification of a subscription to who subscribed.
+func (l *life) published(burst *link.Burst, m *codec.Message) {
+	id, err := codec.ParseID(m.Subscription(), codec.JSONRPC)
+	number, ok := id.Int()
+	var c *call
+	if err == nil && ok && l.b.engine.Touch(id) {
+		c = l.b.owners.find(number)
+	}
+	if c == nil {
+		l.b.target.g.dropped(UnownedNote, nil, l.b)
+		return
+	}
+	out := outgoings.Get().(*outgoing)
+	defer out.put()
+	out.rewrite.Subscribed(m, c.id)
+	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, About: c.key.ID, Class: link.Note}
+	c.session.send(burst, &out.frame)
+}
+
+// fanOut gives a notification to every client of the way.
+func (b *backend) fanOut(m *codec.Message) {
+	for _, s := range b.target.g.using(b) {
+		s.send(nil, &link.Frame{Bytes: m.Frame(), Class: link.Note})
+	}
+}
+
+// using gives the sessions whose way is b.
+func (g *Gateway) using(b *backend) []*Session {
+	if b.session != nil {
+		return []*Session{b.session}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []*Session
+	for _, s := range g.sessions {
+		if k, _ := b.target.key(s); k == b.key && !s.peer.Alone {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// unreadable tells of a frame that is no message which id it has, as far as that can
+// be seen, and what to answer.
+func unreadable(m *codec.Message, err error) (codec.ID, *codec.Error) {
+	if cut, ok := errors.AsType[*codec.FrameError](err); ok {
+		id, _ := codec.PeekID(cut.Prefix, codec.MCP)
+		return id, &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: frame too large"}
+	}
+	id, _ := codec.ParseID(m.RawID(), codec.JSONRPC)
+	syntax, ok := errors.AsType[*codec.SyntaxError](err)
+	if !ok {
+		return id, &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: batches are not supported"}
+	}
+	text := "parse error"
+	if syntax.Code == codec.CodeInvalidRequest {
+		text = "invalid request"
+	}
+	return id, &codec.Error{Code: int64(syntax.Code), Message: text + ": " + syntax.Problem}
+}

@@ -1,0 +1,328 @@
+// Package fake is a server and a client for the gateway's tests: they remember what
+// they were sent and say what they are told to, on the caller's goroutine.
+package fake
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/gateway/link"
+)
+
+// Server is a link.Opener whose ways the test has in its hand. The zero Server opens at
+// once and answers initialize.
+type Server struct {
+	// Fail, if it is set, is asked before each opening; its error is that of Open.
+	Fail func(n int) error
+	// Silent leaves initialize unanswered.
+	Silent bool
+
+	mu   sync.Mutex // guards what follows
+	ways []*Way
+	more chan struct{}
+}
+
+// Hello is what a Server answers to initialize.
+const Hello = `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"fake","version":"1"}}`
+
+// String implements link.Opener.
+func (s *Server) String() string { return "fake" }
+
+// Open implements link.Opener.
+func (s *Server) Open(_ context.Context, owner link.Owner, k link.Key) (link.Upstream, error) {
+	s.mu.Lock()
+	n := len(s.ways)
+	s.mu.Unlock()
+	if s.Fail != nil {
+		if err := s.Fail(n); err != nil {
+			return nil, err
+		}
+	}
+	w := &Way{Owner: owner, Key: k, silent: s.Silent, changed: make(chan struct{}, 1)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ways = append(s.ways, w)
+	if s.more != nil {
+		close(s.more)
+		s.more = nil
+	}
+	return w, nil
+}
+
+// Way waits for the n-th way, from 0.
+func (s *Server) Way(n int) *Way {
+	for {
+		s.mu.Lock()
+		if len(s.ways) > n {
+			defer s.mu.Unlock()
+			return s.ways[n]
+		}
+		if s.more == nil {
+			s.more = make(chan struct{})
+		}
+		more := s.more
+		s.mu.Unlock()
+		<-more
+	}
+}
+
+// Opened is how many ways there were.
+func (s *Server) Opened() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.ways)
+}
+
+// Way is one way to a Server.
+type Way struct {
+	Owner link.Owner
+	Key   link.Key
+
+	silent  bool
+	changed chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	frames  []string
+	read    int
+	cancels []Cancel
+	full    bool
+	ended   bool
+}
+
+// Cancel is one cancel that a Way was told of.
+type Cancel struct {
+	Call    int64
+	Expired bool
+	Note    string // "" if there was none
+}
+
+var errEnded = errors.New("fake: ended")
+
+// Send implements link.Upstream.
+func (w *Way) Send(f *link.Frame, _ *link.Burst) error {
+	w.mu.Lock()
+	if w.ended {
+		w.mu.Unlock()
+		return link.ErrGone
+	}
+	if w.full {
+		w.mu.Unlock()
+		return link.ErrFull
+	}
+	w.mu.Unlock()
+	if f.Call != 0 && !w.Owner.Dispatch(f.Call) {
+		return nil
+	}
+	text := string(f.AppendTo(nil))
+	m, err := codec.Parse([]byte(text), codec.ScanOptions{})
+	if err != nil {
+		return err
+	}
+	switch string(m.Method()) {
+	case "initialize":
+		if !w.silent {
+			w.Say(string(codec.AppendResult(nil, m.RawID(), []byte(Hello))))
+		}
+		return nil
+	case "notifications/initialized":
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.frames = append(w.frames, text)
+	w.tell()
+	return nil
+}
+
+func (w *Way) tell() {
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Cancel implements link.Upstream.
+func (w *Way) Cancel(call int64, c link.Cancel) {
+	k := Cancel{Call: call, Expired: c.Expired}
+	if c.Note != nil {
+		k.Note = string(c.Note.AppendTo(nil))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cancels = append(w.cancels, k)
+	w.tell()
+}
+
+// End implements link.Upstream.
+func (w *Way) End(error) { go w.Die(errEnded) }
+
+// Die says that the server has gone, once.
+func (w *Way) Die(why error) {
+	w.mu.Lock()
+	first := !w.ended
+	w.ended = true
+	w.mu.Unlock()
+	if first {
+		w.Owner.Gone(why)
+	}
+}
+
+// Fill makes Send fail with ErrFull, or work again.
+func (w *Way) Fill(full bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.full = full
+}
+
+// Say brings a frame of the server.
+func (w *Way) Say(frame string) { _ = say(w.Owner, frame) } // a server is told nothing
+
+func say(r link.Receiver, frame string) error {
+	m, err := codec.Parse([]byte(frame), codec.ScanOptions{})
+	if err != nil {
+		r.Refused(nil, &m, err)
+		return nil
+	}
+	return r.Receive(nil, &m)
+}
+
+// Next waits for the next frame but the handshake.
+func (w *Way) Next() string {
+	for {
+		w.mu.Lock()
+		if w.read < len(w.frames) {
+			defer w.mu.Unlock()
+			w.read++
+			return w.frames[w.read-1]
+		}
+		w.mu.Unlock()
+		<-w.changed
+	}
+}
+
+// NextRequest waits for the next frame and gives its id as well.
+func (w *Way) NextRequest() (id, frame string) {
+	frame = w.Next()
+	m, err := codec.Parse([]byte(frame), codec.ScanOptions{})
+	if err != nil {
+		return "", frame
+	}
+	return string(m.RawID()), frame
+}
+
+// Cancels gives the cancels so far.
+func (w *Way) Cancels() []Cancel {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]Cancel(nil), w.cancels...)
+}
+
+// Client is a link.Client that remembers what it was sent.
+type Client struct {
+	// Who is what Peer says.
+	Who link.Peer
+
+	mu      sync.Mutex // guards what follows
+	session link.Receiver
+	frames  []string
+	read    int
+	full    bool
+	ended   error
+	changed chan struct{}
+}
+
+// Join gives the client its session.
+func (c *Client) Join(session link.Receiver) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session = session
+}
+
+// Send implements link.Client.
+func (c *Client) Send(f *link.Frame, _ *link.Burst) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ended != nil:
+		return link.ErrGone
+	case c.full:
+		return link.ErrFull
+	}
+	c.frames = append(c.frames, string(f.AppendTo(nil)))
+	if c.changed != nil {
+		close(c.changed)
+		c.changed = nil
+	}
+	return nil
+}
+
+// Queued implements link.Client.
+func (c *Client) Queued() (bytes, bound int64) { return 0, 1 << 20 }
+
+// End implements link.Client.
+func (c *Client) End(why error) {
+	c.mu.Lock()
+	first := c.ended == nil
+	if first {
+		c.ended = why
+	}
+	session := c.session
+	c.mu.Unlock()
+	if first && session != nil {
+		go session.Gone(why)
+	}
+}
+
+// Peer implements link.Client.
+func (c *Client) Peer() link.Peer { return c.Who }
+
+// Say brings a frame of the client.
+func (c *Client) Say(frame string) error {
+	c.mu.Lock()
+	session := c.session
+	c.mu.Unlock()
+	return say(session, frame)
+}
+
+// Fill makes Send fail with ErrFull, or work again.
+func (c *Client) Fill(full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.full = full
+}
+
+// Next waits for the next frame.
+func (c *Client) Next() string {
+	for {
+		c.mu.Lock()
+		if c.read < len(c.frames) {
+			defer c.mu.Unlock()
+			c.read++
+			return c.frames[c.read-1]
+		}
+		if c.changed == nil {
+			c.changed = make(chan struct{})
+		}
+		changed := c.changed
+		c.mu.Unlock()
+		<-changed
+	}
+}
+
+// Unread gives what was sent and not taken by Next.
+func (c *Client) Unread() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := append([]string(nil), c.frames[c.read:]...)
+	c.read = len(c.frames)
+	return out
+}
+
+// Ended is why the gateway let go of the client, nil if it did not.
+func (c *Client) Ended() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}

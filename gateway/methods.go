@@ -1,0 +1,34 @@
+package gateway
+
+import "sync"
+
+// methods keeps one string for each method that clients call, so that a call does not
+// allocate one. Names are the clients' to choose, so no more are kept than methodsMost.
+type methods struct {
+	mu    sync.RWMutex // guards names
+	names map[string]string
+}
+
+const (
+	methodsMost  = 512
+	methodLength = 128
+)
+
+func (t *methods) of(name []byte) string {
+	t.mu.RLock()
+	s, ok := t.names[string(name)]
+	t.mu.RUnlock()
+	if ok {
+		return s
+	}
+	s = string(name)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.names) < methodsMost && len(s) <= methodLength {
+		if t.names == nil {
+			t.names = make(map[string]string)
+		}
+		t.names[s] = s
+	}
+	return s
+}

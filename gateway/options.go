@@ -1,0 +1,127 @@
+package gateway
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/gateway/link"
+)
+
+// Defaults of Options and Upstream.
+const (
+	// DefaultTimeout is the total time of a call.
+	DefaultTimeout = 60 * time.Second
+	// DefaultOpenTimeout bounds the start of an upstream, its handshake included.
+	DefaultOpenTimeout = 30 * time.Second
+	// DefaultBackoffMin and DefaultBackoffMax bound the pause before an upstream that
+	// was lost is opened again; it doubles from one failure to the next.
+	DefaultBackoffMin = 100 * time.Millisecond
+	DefaultBackoffMax = 30 * time.Second
+	// DefaultBackoffStable is how long a way must have lasted for its loss to cause
+	// the shortest pause only.
+	DefaultBackoffStable = 10 * time.Second
+	// DefaultMaxPending is how many calls may be in flight at one upstream.
+	DefaultMaxPending = 1 << 17
+	// DefaultMaxWaiting is how many calls may wait for an upstream that is not open.
+	DefaultMaxWaiting = 1 << 14
+)
+
+// Isolation says which clients share a way to an upstream.
+type Isolation uint8
+
+// The ways to share.
+const (
+	// PerSession gives each client connection or session a way of its own. It is the
+	// zero value, since it is right for every server.
+	PerSession Isolation = iota
+	// PerIdentity gives each identity a way of its own; clients without one share.
+	PerIdentity
+	// Shared has one way for all. It is for servers that keep nothing for a client.
+	Shared
+)
+
+// String gives the word of the configuration file.
+func (i Isolation) String() string {
+	switch i {
+	case PerSession:
+		return "session"
+	case PerIdentity:
+		return "identity"
+	case Shared:
+		return "shared"
+	}
+	return fmt.Sprintf("Isolation(%d)", uint8(i))
+}
+
+// Options of a gateway. Options are copied by New.
+type Options struct {
+	// Upstreams are the servers, at least one.
+	Upstreams []Upstream
+	// Router chooses among them and rewrites names. Nil sends all to the first.
+	Router Router
+	// Observer sees what happens, on the goroutine where it does. It must not block.
+	Observer func(Event)
+	// OnPanic gets what an observer, a router or a transport panicked with.
+	OnPanic func(v any, stack []byte)
+	// Clock measures deadlines and pauses; nil is the system's.
+	Clock engine.Clock
+	// Random gives numbers in [0, 1) for the jitter of pauses; nil is math/rand/v2.
+	Random func() float64
+}
+
+// Upstream is one server as the gateway sees it. In durations and counts zero is the
+// default and negative is none.
+type Upstream struct {
+	// Name names it in errors, logs and prefixes. Required, and unlike all others.
+	Name string
+	// Opener opens ways to it. Required.
+	Opener link.Opener
+	// Isolation says which clients share a way.
+	Isolation Isolation
+	// Plain says that it speaks JSON-RPC but not MCP: then nothing is answered in its
+	// place, and there is no handshake.
+	Plain bool
+	// Timeout is the total time of a call, from when it is sent. IdleTimeout is how
+	// long it may hear nothing, its progress included; zero is none, too.
+	Timeout, IdleTimeout time.Duration
+	// OpenTimeout bounds the start.
+	OpenTimeout time.Duration
+	// BackoffMin, BackoffMax and BackoffStable are the pauses between starts.
+	BackoffMin, BackoffMax, BackoffStable time.Duration
+	// MaxPending and MaxWaiting bound the calls in flight and those that wait for it
+	// to be open.
+	MaxPending, MaxWaiting int
+}
+
+// OptionError says which option New refused.
+type OptionError struct {
+	// Field names it, Problem says what is wrong.
+	Field, Problem string
+}
+
+// Error names both.
+func (e *OptionError) Error() string { return "gateway: " + e.Field + ": " + e.Problem }
+
+func (u Upstream) withDefaults() Upstream {
+	or := func(d *time.Duration, def time.Duration) {
+		if *d == 0 {
+			*d = def
+		}
+	}
+	or(&u.Timeout, DefaultTimeout)
+	or(&u.OpenTimeout, DefaultOpenTimeout)
+	or(&u.BackoffMin, DefaultBackoffMin)
+	or(&u.BackoffMax, DefaultBackoffMax)
+	or(&u.BackoffStable, DefaultBackoffStable)
+	if u.MaxPending == 0 {
+		u.MaxPending = DefaultMaxPending
+	}
+	switch {
+	case u.MaxWaiting == 0:
+		u.MaxWaiting = DefaultMaxWaiting
+	case u.MaxWaiting < 0:
+		u.MaxWaiting = 0
+	}
+	return u
+}

@@ -1,0 +1,250 @@
+package gateway
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/gateway/route"
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// Session is one client as the gateway sees it: what its transport reads goes in by
+// the methods of link.Receiver. One of its own streams calls them one after the
+// other; several streams may at once.
+type Session struct {
+	g      *Gateway
+	client link.Client
+	peer   link.Peer
+	number uint64
+	way    atomic.Pointer[backend] // which it used last
+
+	mu    sync.Mutex // guards the fields below
+	calls callList   // in flight
+	gone  bool
+	idle  chan struct{} // closed when calls runs empty, if somebody asked
+	asked asked         // requests of servers that this client has not answered
+}
+
+var _ link.Receiver = (*Session)(nil)
+
+// Number tells sessions apart for as long as the gateway lives.
+func (s *Session) Number() uint64 { return s.number }
+
+// Peer says who the client is.
+func (s *Session) Peer() link.Peer { return s.peer }
+
+// Idle gives a channel that is closed when no call of the session is in flight: for a
+// client that has said all it wants and still reads.
+func (s *Session) Idle() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.idle == nil {
+		s.idle = make(chan struct{})
+		if s.calls.empty() {
+			close(s.idle)
+		}
+	}
+	return s.idle
+}
+
+// Receive implements link.Receiver.
+func (s *Session) Receive(b *link.Burst, m *codec.Message) error {
+	switch m.Kind {
+	case codec.KindRequest:
+		return s.requested(b, m)
+	case codec.KindNotification:
+		s.notified(b, m)
+	case codec.KindResult, codec.KindError:
+		s.answered(b, m)
+	}
+	return nil
+}
+
+// Refused implements link.Receiver. A request that can be named is refused by its
+// name, unless one of that name is in flight, which the error would end.
+func (s *Session) Refused(b *link.Burst, m *codec.Message, err error) {
+	id, refusal := unreadable(m, err)
+	s.g.dropped(UnreadableClient, s, nil)
+	if id.Kind() < codec.IDInt {
+		return
+	}
+	if _, ok := s.g.table.Find(route.Key{Client: s.number, ID: id}); ok {
+		return
+	}
+	s.answerError(b, id, id.Append(nil), refusal)
+}
+
+// Gone implements link.Receiver.
+func (s *Session) Gone(err error) {
+	calls, first := s.end()
+	if !first {
+		return
+	}
+	for _, c := range calls {
+		c.cancel(errClientGone, nil, nil)
+	}
+	s.leave(err)
+}
+
+// end takes no calls any more, and gives those in flight.
+func (s *Session) end() (calls []*call, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return nil, false
+	}
+	s.gone = true
+	for c := s.calls.first; c != nil; c = c.next {
+		calls = append(calls, c)
+	}
+	return calls, true
+}
+
+func (s *Session) isGone() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gone
+}
+
+func (s *Session) leave(err error) {
+	s.g.leave(s)
+	s.g.observe(&Event{Kind: ClientLeft, Client: s.number, Peer: s.peer, Err: err})
+}
+
+// requested takes a request of the client.
+func (s *Session) requested(b *link.Burst, m *codec.Message) error {
+	g := s.g
+	t := g.first
+	var d Decision
+	if g.o.Router != nil {
+		s.route(m, &d)
+		if d.Upstream != "" {
+			t = g.targets[d.Upstream]
+		}
+	}
+	c := &call{session: s, id: route.EchoOf(m), method: g.methods.of(m.Method())}
+	if m.Envelope.Token.Present() {
+		token, err := route.EchoText(m.Token())
+		if err != nil || token.ID().Kind() < codec.IDInt {
+			g.counts.requests.Add(1)
+			s.refuse(b, m, &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: progressToken must be a string or an integer"})
+			return nil
+		}
+		c.token = token
+	}
+	c.key = route.Key{Client: s.number, ID: c.id.ID()}
+	if !g.table.Add(c.key, c) {
+		g.dropped(DuplicateRequest, s, nil)
+		return link.ErrDuplicate
+	}
+	g.counts.requests.Add(1)
+	if !s.enter(c) {
+		c.leave()
+		g.counts.ended(Cancelled)
+		return link.ErrGone
+	}
+	switch {
+	case g.draining.Load():
+		c.refuse(b, &Failure{Code: CodeStopping, Text: "the gateway is shutting down"})
+	case d.Refusal != nil:
+		c.end(b, Refused, nil, d.Refusal)
+	case d.Answer != nil:
+		c.end(b, Answered, d.Answer, nil)
+	case d.Taken:
+		// Answer ends it.
+	case t == nil:
+		c.refuse(b, &Failure{Code: CodeUpstreamLost, Text: "no such upstream", Upstream: d.Upstream})
+	case !t.o.Plain && c.method == mcp.MethodPing:
+		c.end(b, Answered, []byte("{}"), nil)
+	default:
+		c.begun = g.clock.Now()
+		t.backend(s).begin(b, c, m, d.Edits)
+	}
+	return nil
+}
+
+// route asks the router, who may panic.
+func (s *Session) route(m *codec.Message, d *Decision) {
+	failed := true
+	defer func() {
+		if failed {
+			*d = Decision{Refusal: &codec.Error{Code: codec.CodeInternal, Message: "internal error"}}
+		}
+	}()
+	defer s.g.recovered()
+	s.g.o.Router.Route(s, m, d)
+	failed = false
+}
+
+// enter puts a call into the session's list; false says that the client has gone.
+func (s *Session) enter(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return false
+	}
+	s.calls.add(c)
+	return true
+}
+
+// notified takes a notification of the client.
+func (s *Session) notified(b *link.Burst, m *codec.Message) {
+	method := string(m.Envelope.Method.Of(m.Frame()))
+	switch {
+	case m.Flags.Has(codec.FlagNullID):
+		s.g.dropped(UnreadableClient, s, nil)
+		s.answerError(b, codec.ID{}, []byte("null"), &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: null id"})
+	case method == mcp.NoteCancelled:
+		s.cancelled(b, m)
+	case method == mcp.NoteInitialized:
+		// Each way to a server was told by the gateway when it was opened.
+	default:
+		s.pass(b, m)
+	}
+}
+
+// cancelled takes a client's cancel to the call that it means.
+func (s *Session) cancelled(b *link.Burst, m *codec.Message) {
+	id, err := codec.ParseID(m.RequestID(), codec.JSONRPC)
+	if err == nil && id.Kind() >= codec.IDInt {
+		if c, ok := s.g.table.Find(route.Key{Client: s.number, ID: id}); ok && c.cancel(errClientCancelled, b, m) {
+			return
+		}
+	}
+	s.g.dropped(UnknownCancel, s, nil)
+}
+
+// pass gives a notification to the upstream, if it can only be this client's own.
+func (s *Session) pass(b *link.Burst, m *codec.Message) {
+	t := s.g.first
+	if t.o.Isolation == Shared && !t.o.Plain {
+		s.g.dropped(ClientOnlyNote, s, nil)
+		return
+	}
+	t.backend(s).note(b, m)
+}
+
+// refuse answers a request that was not taken into the table.
+func (s *Session) refuse(b *link.Burst, m *codec.Message, e *codec.Error) {
+	s.g.counts.ended(Refused)
+	s.answerError(b, m.ID(), m.RawID(), e)
+}
+
+func (s *Session) answerError(b *link.Burst, id codec.ID, rawID []byte, e *codec.Error) {
+	s.send(b, &link.Frame{Bytes: codec.AppendError(nil, rawID, e), About: id})
+}
+
+// send gives a frame to the client. One that does not keep up is let go of when it
+// would lose an answer, or a request that somebody waits for.
+func (s *Session) send(b *link.Burst, f *link.Frame) {
+	err := s.client.Send(f, b)
+	switch {
+	case err == nil:
+	case f.Class == link.Answer || f.Class == link.Ask:
+		s.client.End(err)
+	default:
+		s.g.dropped(ClientSlow, s, nil)
+	}
+}

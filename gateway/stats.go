@@ -1,0 +1,63 @@
+package gateway
+
+import "sync/atomic"
+
+type counts struct {
+	requests, answered, failed, expired, cancelled, lost, refused atomic.Uint64
+	dropped                                                       [reasons]atomic.Uint64
+	opened, openFailed                                            atomic.Uint64
+	panics                                                        atomic.Uint64
+}
+
+// Stats are counters of a gateway since it was made, and gauges. They are read one by
+// one. When nothing is in flight, Requests is the sum of the six that follow it.
+type Stats struct {
+	// Requests are those of clients that were taken, Refused among them.
+	Requests                                            uint64
+	Answered, Failed, Expired, Cancelled, Lost, Refused uint64
+	// Dropped counts messages that went nowhere, by reason.
+	Dropped map[Reason]uint64
+	// Opened and OpenFailed count ways to upstreams.
+	Opened, OpenFailed uint64
+	// Panics of observers, routers and transports.
+	Panics uint64
+	// InFlight and Sessions are gauges.
+	InFlight, Sessions int
+}
+
+// Stats reads the counters.
+func (g *Gateway) Stats() Stats {
+	c := &g.counts
+	s := Stats{
+		Requests: c.requests.Load(), Answered: c.answered.Load(), Failed: c.failed.Load(), Expired: c.expired.Load(),
+		Cancelled: c.cancelled.Load(), Lost: c.lost.Load(), Refused: c.refused.Load(), Dropped: make(map[Reason]uint64),
+		Opened: c.opened.Load(), OpenFailed: c.openFailed.Load(), Panics: c.panics.Load(), InFlight: g.table.Len(),
+	}
+	for r := Reason(1); r < reasons; r++ {
+		if n := c.dropped[r].Load(); n > 0 {
+			s.Dropped[r] = n
+		}
+	}
+	g.mu.Lock()
+	s.Sessions = len(g.sessions)
+	g.mu.Unlock()
+	return s
+}
+
+// ended counts a call that is over.
+func (c *counts) ended(o Outcome) {
+	switch o {
+	case Answered:
+		c.answered.Add(1)
+	case Failed:
+		c.failed.Add(1)
+	case Expired:
+		c.expired.Add(1)
+	case Cancelled:
+		c.cancelled.Add(1)
+	case Lost:
+		c.lost.Add(1)
+	case Refused:
+		c.refused.Add(1)
+	}
+}

@@ -1,0 +1,92 @@
+package gateway
+
+import (
+	"sync"
+
+	"github.com/correlator-go/correlator/gateway/link"
+)
+
+// target is one upstream with all the ways to it.
+type target struct {
+	g *Gateway
+	o Upstream
+
+	mu       sync.Mutex // guards the fields below
+	backends map[link.Key]*backend
+	closed   bool
+	work     sync.WaitGroup // goroutines that open ways, and ways that are open
+}
+
+// backend is the way that s uses.
+func (t *target) backend(s *Session) *backend {
+	if b := s.way.Load(); b != nil && b.target == t && !b.dead.Load() {
+		return b
+	}
+	k, own := t.key(s)
+	b, isNew := t.find(k, own)
+	if isNew && own != nil && s.isGone() {
+		t.left(s) // nobody else would end it
+	}
+	s.way.Store(b)
+	return b
+}
+
+func (t *target) find(k link.Key, own *Session) (b *backend, isNew bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if b = t.backends[k]; b != nil {
+		return b, false
+	}
+	b = newBackend(t, k, own)
+	if t.closed {
+		b.ended = true
+		b.dead.Store(true)
+	} else {
+		t.backends[k] = b
+	}
+	return b, true
+}
+
+// key tells which way s uses, and whether it is its own.
+func (t *target) key(s *Session) (k link.Key, own *Session) {
+	switch {
+	case t.o.Isolation == Shared:
+		return link.Key{}, nil
+	case t.o.Isolation == PerIdentity, s.peer.Alone:
+		// An exchange of the modern era has no session; its server keeps none either.
+		return link.Key{Identity: s.peer.Identity}, nil
+	case s.peer.Session != "":
+		return link.Key{Identity: s.peer.Identity, Session: s.peer.Session}, s
+	}
+	return link.Key{Identity: s.peer.Identity, Session: sessionName(s.number)}, s
+}
+
+// left ends the way that was the session's own.
+func (t *target) left(s *Session) {
+	k, own := t.key(s)
+	if own == nil {
+		return
+	}
+	t.mu.Lock()
+	b := t.backends[k]
+	delete(t.backends, k)
+	t.mu.Unlock()
+	if b != nil {
+		b.close(errClientGone)
+	}
+}
+
+func (t *target) close() {
+	t.mu.Lock()
+	t.closed = true
+	backends := make([]*backend, 0, len(t.backends))
+	for _, b := range t.backends {
+		backends = append(backends, b)
+	}
+	t.mu.Unlock()
+	for _, b := range backends {
+		b.close(ErrClosed)
+	}
+}
+
+func (t *target) wait() { t.work.Wait() }
