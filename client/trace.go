@@ -25,12 +25,28 @@ type Tracer interface {
 	End(ctx context.Context, e CallEvent)
 }
 
-// Carrier takes what goes into the _meta of one request.
+// Carrier takes what goes into the _meta of one request. A Tracer gets one; NewCarrier
+// makes one for a request that is sent without a Client.
 type Carrier struct {
 	params  []byte // of the request, as they are; borrowed
 	members []byte
 	given   mcp.Meta // what stands in _meta already, once it was read
 	out     []byte   // params with members
+}
+
+// NewCarrier makes a Carrier for a request with these params: the JSON text of an
+// object, nil for none. They are borrowed until Params returns.
+func NewCarrier(params []byte) *Carrier { return &Carrier{params: params} }
+
+// Params is the params with what was set, in memory of the Carrier's own; what they
+// were made with if nothing was. Its error is that of codec.AppendParamsWithMeta.
+func (m *Carrier) Params() ([]byte, error) {
+	if len(m.members) == 0 {
+		return m.params, nil
+	}
+	var err error
+	m.out, err = codec.AppendParamsWithMeta(m.out[:0], m.params, m.members)
+	return m.out, err
 }
 
 var carriers = sync.Pool{New: func() any { return new(Carrier) }}
@@ -78,15 +94,13 @@ func (m *Carrier) has(key string, quoted []byte) bool {
 // fill gives params with what t puts into their _meta. They are good until free.
 func (m *Carrier) fill(ctx context.Context, t Tracer, params []byte) []byte {
 	m.params = params
-	if !inject(ctx, t, m) || len(m.members) == 0 {
+	if !inject(ctx, t, m) {
 		return params
 	}
-	out, err := codec.AppendParamsWithMeta(m.out[:0], params, m.members)
-	if err != nil {
-		return params // whoever sends them says what is wrong
+	if out, err := m.Params(); err == nil {
+		return out
 	}
-	m.out = out
-	return out
+	return params // whoever sends them says what is wrong
 }
 
 // mostKept is how much memory a Carrier keeps for the next request, in bytes.

@@ -226,3 +226,35 @@ func TestTracerConcurrently(t *testing.T) {
 		require.Len(t, seen, 16*8)
 	})
 }
+
+func ExampleCarrier() {
+	m := client.NewCarrier([]byte(`{"name":"add","_meta":{"progressToken":1,"baggage":"a=1"}}`))
+	m.Set("traceparent", "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01")
+	m.Set("baggage", "b=2") // it is there already
+	params, err := m.Params()
+	fmt.Println(string(params), err)
+	// Output:
+	// {"name":"add","_meta":{"traceparent":"00-0123456789abcdef0123456789abcdef-0123456789abcdef-01","progressToken":1,"baggage":"a=1"}} <nil>
+}
+
+func TestCarrier(t *testing.T) {
+	for params, want := range map[string]string{
+		"":                            `{"_meta":{"k":"1"}}`,
+		`{}`:                          `{"_meta":{"k":"1"}}`,
+		`{"a":"\"k\""}`:               `{"_meta":{"k":"1"},"a":"\"k\""}`,
+		`{"k":2}`:                     `{"_meta":{"k":"1"},"k":2}`,
+		`{"_meta":{"\u006b":2}}`:      `{"_meta":{"\u006b":2}}`,
+		`{"_meta":{"k":null},"x":[]}`: `{"_meta":{"k":null},"x":[]}`,
+	} {
+		m := client.NewCarrier([]byte(params))
+		m.Set("k", "1")
+		m.Set("k", "2")
+		got, err := m.Params()
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
+	m := client.NewCarrier([]byte(`[1]`))
+	m.Set("k", "1")
+	_, err := m.Params()
+	require.ErrorIs(t, err, codec.ErrNotObject)
+}
