@@ -34,7 +34,7 @@ var choices = map[string][]string{
 }
 
 // files are the flags whose value is a file.
-var files = []string{"o", "hdr", "hlog", "mix", "html"}
+var files = []string{"o", "hdr", "hlog", "mix", "prelude", "html"}
 
 // argument is what completes the first argument of a command.
 var argument = map[string][]string{"completion": {"bash", "zsh", "fish"}, "help": nil}

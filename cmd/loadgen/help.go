@@ -73,6 +73,9 @@ request
   -mix FILE        several kinds of requests with weights, as JSON:
                    [{"weight":9,"method":"a","size":"100"},
                     {"weight":1,"method":"b","params":{"k":1}}]
+  -prelude FILE    messages for each connection ahead of the load, as JSON:
+                   [{"request":"initialize","params":{"capabilities":{}}},
+                    {"notify":"initialized","params":{}}]
   -want-progress   ask for progress
   -seed N          of everything random (1): the same seed, the same requests
 

@@ -90,6 +90,11 @@ func (g *rig) greet(ctx context.Context) (err error) {
 			}
 		}
 	}
+	for _, c := range g.t.Conns {
+		if err := play(ctx, c, g.prelude); err != nil {
+			return err
+		}
+	}
 	if g.mix, err = g.settings.mix(g.session.Meta); err != nil {
 		return err
 	}

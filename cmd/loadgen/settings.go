@@ -28,6 +28,7 @@ type settings struct {
 	stages  []plan.Stage // of the open loop, without the warm-up
 	mcp     bool
 	greet   target.Greeting // of an MCP server
+	prelude []plan.Step     // what each peer is told before the load
 	seed    uint64
 	method  string // what is sent, for a person
 	payload string
@@ -64,7 +65,7 @@ const (
 // words are the flags that need a second look once all are known.
 type words struct {
 	rate, stages, mode, end, profile, slo, search, era string
-	method, size, body, tool, args, mix                string
+	method, size, body, tool, args, mix, prelude       string
 	duration, warmup                                   time.Duration
 	set                                                map[string]bool
 	looking                                            []watcher
@@ -95,6 +96,7 @@ func newSettings(stdout io.Writer) *settings {
 	f.StringVar(&w.size, "size", defaultSize, "bytes of params")
 	f.StringVar(&w.body, "body", "", "params as JSON, or @file")
 	f.StringVar(&w.mix, "mix", "", "file with several kinds of requests")
+	f.StringVar(&w.prelude, "prelude", "", "file with messages that go ahead of the load")
 	f.BoolVar(&s.mcp, "mcp", false, "greet as an MCP client and call a tool")
 	f.StringVar(&w.era, "era", "auto", "of MCP: auto, modern or older")
 	f.StringVar(&w.tool, "tool", defaultTool, "the tool to call")

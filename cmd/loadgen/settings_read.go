@@ -22,7 +22,7 @@ func parseSettings(args []string, stdout io.Writer) (*settings, error) {
 	w := &s.words
 	w.set = map[string]bool{}
 	s.flags.Visit(func(f *flag.Flag) { w.set[f.Name] = true })
-	for _, step := range []func(*words) error{s.readTarget, s.readLoad, s.readSearch, s.readRequest, s.readFaults, s.readOutputs} {
+	for _, step := range []func(*words) error{s.readTarget, s.readLoad, s.readSearch, s.readRequest, s.readPrelude, s.readFaults, s.readOutputs} {
 		if err := step(w); err != nil {
 			if _, ok := errors.AsType[usageError](err); ok {
 				return nil, err
@@ -56,9 +56,12 @@ func (s *settings) readTarget(w *words) (err error) {
 	return s.readMCP(w)
 }
 
+// web reports whether the target is an HTTP endpoint.
+func (s *settings) web() bool { return s.spec.Kind == "http" || s.spec.Kind == "https" }
+
 // readMCP checks what goes with -mcp, and with the targets that speak nothing else.
 func (s *settings) readMCP(w *words) error {
-	web := s.spec.Kind == "http" || s.spec.Kind == "https"
+	web := s.web()
 	switch {
 	case w.set["era"] && !s.mcp:
 		return fmt.Errorf("-era needs -mcp")
