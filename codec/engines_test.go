@@ -22,7 +22,7 @@ func sameVerdict(t *testing.T, frame []byte, o ScanOptions) {
 		var s scanner
 		s.e, s.engine, s.trust, s.maxDepth = &e, by, o.TrustBody, depthOf(o.MaxDepth)
 		s.plain = s.isPlain(len(frame))
-		at, p := s.message(frame)
+		at, p := s.message(frame, 0, 0)
 		return e, at, p
 	}
 	want, wantAt, wantProblem := verdict(portable)

@@ -63,7 +63,7 @@ func scanBy(by engine, frame []byte, e *Envelope, o ScanOptions) error {
 	*e = Envelope{}
 	s := scanner{e: e, engine: by, profile: o.Profile, lone: o.RefuseLoneSurrogates, trust: o.TrustBody, maxDepth: depthOf(o.MaxDepth)}
 	s.plain = s.isPlain(len(frame))
-	return s.scan(frame)
+	return s.scan(frame, 0, 0)
 }
 
 // checkEngines holds every engine to the portable one, trusting or not, in verdict,
@@ -75,9 +75,14 @@ func checkEngines(t *testing.T, frame []byte, o ScanOptions) {
 	for _, o.TrustBody = range []bool{false, true} {
 		var want Envelope
 		wantErr := scanBy(portable, frame, &want, o)
-		for by := range engines {
+		for by := range engines + 1 { // the last is Scan itself
 			var got Envelope
-			err := scanBy(by, frame, &got, o)
+			var err error
+			if by == engines {
+				err = Scan(frame, &got, o)
+			} else {
+				err = scanBy(by, frame, &got, o)
+			}
 			if err != wantErr || got != want { // require is slow, and this runs very often
 				require.Equal(t, want, got, "engine %d, %+v: %q", by, o, frame)
 				require.Equal(t, wantErr, err, "engine %d, %+v: %q", by, o, frame)

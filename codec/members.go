@@ -17,7 +17,7 @@ func (s *scanner) version(b []byte, i int) (int, problem) {
 // number is noted only once something stands behind it, so that a frame that is
 // cut in its digits never shows a shorter one.
 func (s *scanner) id(b []byte, i int) (int, problem) {
-	if end := s.plainID(b, i); end > 0 {
+	if end := plainID(b, i, s.e); end > 0 {
 		return end, fine
 	}
 	e, start := s.e, i
@@ -40,7 +40,7 @@ func (s *scanner) id(b []byte, i int) (int, problem) {
 // plainID notes an id of one to sixteen digits, the usual kind, and returns the
 // index behind it; 0 for any other. Ids that this module mints, of 52 bits, are
 // among them.
-func (s *scanner) plainID(b []byte, i int) int {
+func plainID(b []byte, i int, e *Envelope) int {
 	w := window(b, i)
 	n := firstMark(nondigits(w))
 	if n == 0 {
@@ -54,7 +54,7 @@ func (s *scanner) plainID(b []byte, i int) int {
 		}
 	}
 	if end < len(b) && (b[end] == ',' || b[end] == '}') && (b[i] != '0' || n == 1) {
-		s.e.IntID, s.e.IDKind, s.e.RawID = id, IDInt, Span{uint32(i), uint32(end)}
+		e.IntID, e.IDKind, e.RawID = id, IDInt, Span{uint32(i), uint32(end)}
 		return end
 	}
 	return 0

@@ -51,17 +51,22 @@ const DefaultMaxDepth = 512
 // for a log line and nothing else.
 func Scan(frame []byte, e *Envelope, o ScanOptions) error {
 	*e = Envelope{}
+	at, seen := opening(frame, e)
+	if seen == sawVersion|sawID && o.MaxDepth != 1 && shortAnswer(frame, at, e) {
+		return nil
+	}
 	var s scanner // assigned field by field: a literal is built elsewhere and copied, which costs a quarter of a short frame
 	s.e, s.profile, s.lone, s.trust = e, o.Profile, o.RefuseLoneSurrogates, o.TrustBody
 	s.maxDepth = depthOf(o.MaxDepth)
 	s.engine = fastest(o.Portable)
 	s.plain = s.isPlain(len(frame))
-	return s.scan(frame)
+	return s.scan(frame, at, seen)
 }
 
-// scan is Scan once the scanner is set up.
-func (s *scanner) scan(frame []byte) error {
-	at, p := s.message(frame)
+// scan is Scan once the scanner is set up and the members that were seen, which end
+// before at, are noted.
+func (s *scanner) scan(frame []byte, at int, seen uint8) error {
+	at, p := s.message(frame, at, seen)
 	if p == fine {
 		if invariants.Enabled {
 			s.check(frame)
@@ -119,20 +124,15 @@ func (s *scanner) failure(frame []byte, at int, p problem) error {
 	return newSyntaxError(p, at)
 }
 
-// message scans the whole frame. When the frame is JSON, it ends with the
-// verdict of judge.
-func (s *scanner) message(b []byte) (int, problem) {
+// message scans the whole frame, from i on if members were seen already. When the
+// frame is JSON, it ends with the verdict of judge.
+func (s *scanner) message(b []byte, i int, seen uint8) (int, problem) {
 	if uint64(len(b)) > math.MaxUint32 {
 		return 0, errLong
 	}
 	var p problem
-	i := 0
-	if isUsual(b) {
-		i = s.plainID(b, usual)
-	}
-	if i > 0 && b[i] == ',' {
-		i, p = s.envelopeMembers(b, i+1, sawVersion|sawID)
-	} else {
+	switch {
+	case seen == 0:
 		if i = s.space(b, 0); i == len(b) {
 			return i, errEmpty
 		}
@@ -140,6 +140,14 @@ func (s *scanner) message(b []byte) (int, problem) {
 			return s.notObject(b, i)
 		}
 		i, p = s.envelope(b, i+1)
+	case atResult(b, i):
+		if i, p = s.result(b, i+len(thenResult)); p != fine {
+			return i, p
+		}
+		seen |= sawResult
+		fallthrough
+	default:
+		i, p = s.envelopeMembers(b, i, seen)
 	}
 	if p != fine {
 		return i, p

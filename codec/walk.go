@@ -29,14 +29,6 @@ const (
 	mask56     = 1<<56 - 1
 )
 
-// usual is the length of the way most messages begin, up to their id.
-const usual = len(`{"jsonrpc":"2.0","id":`)
-
-// isUsual reports whether a message begins that way, and goes on a little.
-func isUsual(b []byte) bool {
-	return len(b) > 32 && b[0] == '{' && load64(b, 1) == opening0 && load64(b, 9) == opening1 && load64(b, 14) == opening2
-}
-
 // envelope walks the members of the message from behind its brace, and returns
 // the index behind the closing one.
 func (s *scanner) envelope(b []byte, i int) (int, problem) {
@@ -49,95 +41,99 @@ func (s *scanner) envelope(b []byte, i int) (int, problem) {
 	return s.envelopeMembers(b, i, 0)
 }
 
-// envelopeMembers walks on from the member at b[i], of which seen stood before.
-// Names written the usual way are told from one word; all others take the
-// general path.
+// envelopeMembers walks over the members from b[i] on, which is the first one's
+// quote if none was seen, else what stands behind the last. Names written the usual
+// way are told from one word; all others take the general path.
 func (s *scanner) envelopeMembers(b []byte, i int, seen uint8) (int, problem) {
 	var (
 		p   problem
 		bit uint8
+		at  int
 	)
 	if i < len(b) && b[i] <= ' ' {
 		i = s.space(b, i)
 	}
-	for {
-		at := i
-		if i < len(b) && b[i] == '"' {
-			switch w := window(b, i+1); {
-			case w == keyJSONRPC && i+9 < len(b) && b[i+9] == ':':
-				bit, i = sawVersion, i+10
-			case w&mask32 == keyID:
-				bit, i = sawID, i+5
-			case w == keyMethod:
-				bit, i = sawMethod, i+9
-			case w == keyParams:
-				bit, i = sawParams, i+9
-			case w == keyResult:
-				bit, i = sawResult, i+9
-			case w&mask56 == keyError:
-				bit, i = sawError, i+8
-			default:
-				bit, i, p = s.name(b, i)
-			}
-		} else {
+	if seen != 0 {
+		goto behind
+	}
+member:
+	at = i
+	if i < len(b) && b[i] == '"' {
+		switch w := window(b, i+1); {
+		case w == keyJSONRPC && i+9 < len(b) && b[i+9] == ':':
+			bit, i = sawVersion, i+10
+		case w&mask32 == keyID:
+			bit, i = sawID, i+5
+		case w == keyMethod:
+			bit, i = sawMethod, i+9
+		case w == keyParams:
+			bit, i = sawParams, i+9
+		case w == keyResult:
+			bit, i = sawResult, i+9
+		case w&mask56 == keyError:
+			bit, i = sawError, i+8
+		default:
 			bit, i, p = s.name(b, i)
 		}
-		if p != fine {
-			return i, p
-		}
-		if i < len(b) && b[i] <= ' ' {
-			i = s.space(b, i)
-		}
-		if i >= len(b) {
-			return i, errTruncated
-		}
-		if seen&bit != 0 {
-			s.duplicate(bit, at)
-			bit = 0
-		}
-		seen |= bit
-		switch bit {
-		case sawVersion:
-			if window(b, i)&mask40 == version2 {
-				i += 5
-			} else {
-				i, p = s.version(b, i)
-			}
-		case sawID:
-			i, p = s.id(b, i)
-		case sawMethod:
-			i, p = s.method(b, i)
-		case sawParams:
-			i, p = s.params(b, i)
-		case sawResult:
-			i, p = s.result(b, i)
-		case sawError:
-			i, p = s.error(b, i)
-		default:
-			i, p = s.skip(b, i, 1)
-		}
-		if p.bad() {
-			return i, p
-		}
-		if i < len(b) && b[i] <= ' ' {
-			i = s.space(b, i)
-		}
-		if i >= len(b) {
-			return i, errTruncated
-		}
-		switch b[i] {
-		case ',':
-			i++
-			if i < len(b) && b[i] <= ' ' {
-				i = s.space(b, i)
-			}
-		case '}':
-			s.seen = seen
-			return i + 1, fine
-		default:
-			return i, errObject
-		}
+	} else {
+		bit, i, p = s.name(b, i)
 	}
+	if p != fine {
+		return i, p
+	}
+	if i < len(b) && b[i] <= ' ' {
+		i = s.space(b, i)
+	}
+	if i >= len(b) {
+		return i, errTruncated
+	}
+	if seen&bit != 0 {
+		s.duplicate(bit, at)
+		bit = 0
+	}
+	seen |= bit
+	switch bit {
+	case sawVersion:
+		if window(b, i)&mask40 == version2 {
+			i += 5
+		} else {
+			i, p = s.version(b, i)
+		}
+	case sawID:
+		i, p = s.id(b, i)
+	case sawMethod:
+		i, p = s.method(b, i)
+	case sawParams:
+		i, p = s.params(b, i)
+	case sawResult:
+		i, p = s.result(b, i)
+	case sawError:
+		i, p = s.error(b, i)
+	default:
+		i, p = s.skip(b, i, 1)
+	}
+	if p.bad() {
+		return i, p
+	}
+	if i < len(b) && b[i] <= ' ' {
+		i = s.space(b, i)
+	}
+behind:
+	if i >= len(b) {
+		return i, errTruncated
+	}
+	switch b[i] {
+	case ',':
+		i++
+		if i < len(b) && b[i] <= ' ' {
+			i = s.space(b, i)
+		}
+		goto member
+	case '}':
+		s.seen = seen
+		return i + 1, fine
+	}
+	return i, errObject
 }
 
 // name reads the member name that is due at b[i] in whatever way it is written,
