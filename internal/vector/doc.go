@@ -7,7 +7,7 @@
 // segmentio/asm, and one in plain Go, which serves everywhere else, under the build
 // tag correlator_portable, and as the twin that tests hold the other to.
 //
-//   - [Text] crosses the text of a string, simple escapes included.
+//   - [Text] crosses the text of a string, simple escapes included, and checks its UTF-8.
 //   - [Classify] writes the [Masks] of blocks, with strings told from what is
 //     between them.
 //   - [Cross] goes to the end of an object or array and looks at nothing in it.

@@ -3,6 +3,7 @@ package vector
 import (
 	"bytes"
 	"math/bits"
+	"unicode/utf8"
 )
 
 // The plain twins, byte by byte.
@@ -18,23 +19,42 @@ func isSimple(c byte) bool {
 	return false
 }
 
-func textPortable(b []byte, wide bool) (at int, escapes bool) {
-	end := len(b) &^ (Block - 1)
-	for at < end {
+func textPortable(b []byte) (at int, escapes bool) {
+	end, escaped := len(b)&^(Block-1), 0 // escaped: 1 behind a backslash
+	for ; at < end; at++ {
+		if at%Block == 0 && !validBlock(b, at) {
+			break
+		}
 		switch c := b[at]; {
-		case c == '\\':
-			escapes = true
-			if at+1 == end || !isSimple(b[at+1]) {
-				return at, escapes
+		case escaped != 0:
+			if !isSimple(c) {
+				return at - 1, escapes
 			}
-			at += 2
-		case c == '"', c < ' ', c >= 0x80 && !wide:
+			escaped = 0
+		case c == '\\':
+			escapes, escaped = true, 1
+		case c == '"', c < ' ':
 			return at, escapes
-		default:
-			at++
 		}
 	}
-	return at, escapes
+	return at - escaped, escapes
+}
+
+// validBlock reports whether the block at b[at] is UTF-8, behind b[:at], which is. It
+// may break off a character. Of one that it breaks off behind its first byte, nothing
+// wrong can be seen.
+func validBlock(b []byte, at int) bool {
+	for rest := b[boundary(b, at) : at+Block]; len(rest) > 1 || len(rest) == 1 && rest[0] < 0xC0; {
+		if !utf8.FullRune(rest) {
+			break
+		}
+		r, n := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && n == 1 {
+			return false
+		}
+		rest = rest[n:]
+	}
+	return true
 }
 
 // lineEndPortable looks for the second only before the first.

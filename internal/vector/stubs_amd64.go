@@ -6,17 +6,12 @@ package vector
 
 // textAVX2 crosses the text of a string at p, of n bytes, in whole blocks of 64.
 // at is the index of the first byte that wants a closer look: a quote, a control
-// character, a byte beyond ASCII, or the backslash of an escape that is not of two
-// characters; or it is where the blocks end. escapes is not 0 if escapes were
-// crossed.
+// character, or the backslash of an escape that is not of two characters; or it is
+// where the blocks end, or a block begins that is no UTF-8. Then it may lie within a
+// character. escapes is not 0 if escapes were crossed.
 //
 //go:noescape
 func textAVX2(p *byte, n int) (at int, escapes int)
-
-// wideAVX2 is textAVX2 that takes bytes beyond ASCII as they come.
-//
-//go:noescape
-func wideAVX2(p *byte, n int) (at int, escapes int)
 
 // classifyAVX2 writes the Masks of so many blocks from p on to out. state is a State.
 //

@@ -51,25 +51,40 @@ func Classify(b []byte, s *State, out []Masks) {
 }
 
 // Text crosses the text of a string at the beginning of b. It returns the index of
-// the first byte that wants a closer look: a quote, a control character, a byte
-// beyond ASCII unless wide is set, or the backslash of an escape that is not of
-// two characters. Where fewer than 64 bytes are left it stops anyway, at any byte.
-// escapes reports whether simple escapes were crossed.
-func Text(b []byte, wide bool) (at int, escapes bool) {
+// the first byte that wants a closer look: a quote, a control character, or the
+// backslash of an escape that is not of two characters. What stands before is UTF-8.
+// It stops at any character in the first 64 bytes that are not, and where fewer than
+// 64 are left. escapes reports whether simple escapes were crossed.
+func Text(b []byte) (at int, escapes bool) {
 	for len(b)-at >= Block {
 		n, saw := 0, false
 		part := b[at:min(len(b), at+most)]
 		if Available() {
-			n, saw = textBlocks(part, wide)
+			n, saw = textBlocks(part)
 		} else {
-			n, saw = textPortable(part, wide)
+			n, saw = textPortable(part)
 		}
+		n = boundary(part, n)
 		at, escapes = at+n, escapes || saw
 		if n < len(part)-Block || len(part) < most {
 			break
 		}
 	}
 	return at, escapes
+}
+
+// boundary is n, or where the character begins that b[:n] breaks off. Otherwise b[:n]
+// is UTF-8.
+func boundary(b []byte, n int) int {
+	switch {
+	case n > 0 && b[n-1] >= 0xC0:
+		return n - 1
+	case n > 1 && b[n-2] >= 0xE0:
+		return n - 2
+	case n > 2 && b[n-3] >= 0xF0:
+		return n - 3
+	}
+	return n
 }
 
 // lineEndLong is from how many bytes on one look at each block is worth its call:

@@ -22,13 +22,8 @@ func classifyBlocks(b []byte, s *State, out []Masks) {
 	}
 }
 
-func textBlocks(b []byte, wide bool) (int, bool) {
-	n, escapes := 0, 0
-	if wide {
-		n, escapes = wideAVX2(&b[0], len(b))
-	} else {
-		n, escapes = textAVX2(&b[0], len(b))
-	}
+func textBlocks(b []byte) (int, bool) {
+	n, escapes := textAVX2(&b[0], len(b))
 	return n, escapes != 0
 }
 

@@ -7,124 +7,279 @@
 // func textAVX2(p *byte, n int) (at int, escapes int)
 // Requires: AVX, AVX2, BMI
 TEXT ·textAVX2(SB), NOSPLIT, $0-32
-	MOVQ p+0(FP), AX
-	MOVQ n+8(FP), CX
-	XORQ DX, DX
-	XORQ BX, BX
-	XORQ SI, SI
-	SUBQ $0x40, CX
+	MOVQ    p+0(FP), AX
+	MOVQ    n+8(FP), CX
+	XORQ    DX, DX
+	XORQ    BX, BX
+	XORQ    SI, SI
+	SUBQ    $0x40, CX
+	VMOVDQU utf8High<>+0(SB), Y1
+	VMOVDQU utf8Low<>+0(SB), Y2
+	VMOVDQU utf8Next<>+0(SB), Y3
+	VMOVDQU byte0f<>+0(SB), Y4
+	VPXOR   Y0, Y0, Y0
+	VMOVDQU textMarks<>+0(SB), Y5
+	VMOVDQU byte20<>+0(SB), Y6
 
 plain:
 	CMPQ     DX, CX
 	JG       end
-	VMOVDQU  (AX)(DX*1), Y0
-	VMOVDQU  32(AX)(DX*1), Y1
-	VMOVDQU  textMarks<>+0(SB), Y2
-	VPSHUFB  Y0, Y2, Y3
-	VPCMPEQB Y0, Y3, Y3
-	VPSHUFB  Y1, Y2, Y2
-	VPCMPEQB Y1, Y2, Y2
-	VMOVDQU  byte20<>+0(SB), Y4
-	VPCMPGTB Y0, Y4, Y0
-	VPCMPGTB Y1, Y4, Y1
-	VPOR     Y0, Y3, Y3
-	VPOR     Y1, Y2, Y2
-	VPOR     Y3, Y2, Y2
-	VPTEST   Y2, Y2
+	VMOVDQU  (AX)(DX*1), Y7
+	VMOVDQU  32(AX)(DX*1), Y8
+	VPSHUFB  Y7, Y5, Y9
+	VPCMPEQB Y7, Y9, Y9
+	VPSHUFB  Y8, Y5, Y10
+	VPCMPEQB Y8, Y10, Y10
+	VPCMPGTB Y7, Y6, Y11
+	VPCMPGTB Y8, Y6, Y12
+	VPOR     Y11, Y9, Y9
+	VPOR     Y12, Y10, Y10
+	VPOR     Y9, Y10, Y10
+	VPTEST   Y10, Y10
 	JNZ      marked
 	ADDQ     $0x40, DX
 	JMP      plain
 
 block:
-	CMPQ DX, CX
-	JG   end
+	CMPQ    DX, CX
+	JG      end
+	VMOVDQU (AX)(DX*1), Y7
+	VMOVDQU 32(AX)(DX*1), Y8
 
 marked:
-	VMOVDQU   (AX)(DX*1), Y0
-	VMOVDQU   32(AX)(DX*1), Y1
-	VMOVDQU   byte20<>+0(SB), Y2
-	VPCMPGTB  Y0, Y2, Y3
-	VPCMPGTB  Y1, Y2, Y2
-	VPMOVMSKB Y3, DI
-	VPMOVMSKB Y2, R8
-	SHLQ      $0x20, R8
-	ORQ       R8, DI
-	VPCMPEQB  byte22<>+0(SB), Y0, Y2
-	VPCMPEQB  byte22<>+0(SB), Y1, Y3
-	VPMOVMSKB Y2, R8
-	VPMOVMSKB Y3, R9
+	XORQ      R8, R8
+	VPCMPGTB  Y7, Y6, Y9
+	VPCMPGTB  Y8, Y6, Y10
+	VPMOVMSKB Y9, DI
+	VPMOVMSKB Y10, R9
 	SHLQ      $0x20, R9
-	ORQ       R9, R8
-	VPCMPEQB  byte5c<>+0(SB), Y0, Y2
-	VPCMPEQB  byte5c<>+0(SB), Y1, Y3
-	VPMOVMSKB Y2, R9
-	VPMOVMSKB Y3, R10
+	ORQ       R9, DI
+	TESTQ     DI, DI
+	JNZ       rare
+
+masks:
+	VPCMPEQB  byte22<>+0(SB), Y7, Y9
+	VPCMPEQB  byte22<>+0(SB), Y8, Y10
+	VPMOVMSKB Y9, R9
+	VPMOVMSKB Y10, R10
 	SHLQ      $0x20, R10
 	ORQ       R10, R9
-	TESTQ     R9, R9
+	VPCMPEQB  byte5c<>+0(SB), Y7, Y9
+	VPCMPEQB  byte5c<>+0(SB), Y8, Y10
+	VPMOVMSKB Y9, R10
+	VPMOVMSKB Y10, R11
+	SHLQ      $0x20, R11
+	ORQ       R11, R10
+	TESTQ     R10, R10
 	JNZ       escapes
 	TESTQ     BX, BX
 	JNZ       escapes
-	ORQ       R8, DI
+	ORQ       R9, DI
 	JNZ       stop
 	ADDQ      $0x40, DX
+	SHRQ      $0x3d, R8
+	JNZ       wide
 	JMP       plain
 
 escapes:
-	MOVQ      BX, R10
-	NOTQ      R10
-	ANDQ      R10, R9
-	LEAQ      (BX)(R9*2), R10
-	MOVQ      $0x5555555555555555, R12
-	MOVQ      R12, R11
-	ORQ       R10, R11
+	MOVQ      BX, R11
 	NOTQ      R11
-	ANDQ      R9, R11
-	XORQ      BX, BX
-	ADDQ      R9, R11
-	ADCQ      $0x00, BX
-	ADDQ      R11, R11
-	XORQ      R12, R11
-	ANDQ      R10, R11
-	VMOVDQU   escapesLow<>+0(SB), Y2
-	VMOVDQU   escapesHigh<>+0(SB), Y3
-	VPXOR     Y4, Y4, Y4
-	VPSRLW    $0x04, Y0, Y5
-	VPAND     byte0f<>+0(SB), Y5, Y5
-	VPSHUFB   Y5, Y3, Y5
-	VPSHUFB   Y0, Y2, Y0
-	VPAND     Y5, Y0, Y0
-	VPCMPGTB  Y4, Y0, Y0
-	VPSRLW    $0x04, Y1, Y5
-	VPAND     byte0f<>+0(SB), Y5, Y5
-	VPSHUFB   Y5, Y3, Y5
-	VPSHUFB   Y1, Y2, Y1
-	VPAND     Y5, Y1, Y1
-	VPCMPGTB  Y4, Y1, Y1
-	VPMOVMSKB Y0, R10
-	VPMOVMSKB Y1, R12
-	SHLQ      $0x20, R12
-	ORQ       R12, R10
-	NOTQ      R10
 	ANDQ      R11, R10
+	LEAQ      (BX)(R10*2), R11
+	MOVQ      $0x5555555555555555, R13
+	MOVQ      R13, R12
+	ORQ       R11, R12
+	NOTQ      R12
+	ANDQ      R10, R12
+	XORQ      BX, BX
+	ADDQ      R10, R12
+	ADCQ      $0x00, BX
+	ADDQ      R12, R12
+	XORQ      R13, R12
+	ANDQ      R11, R12
+	VMOVDQU   escapesLow<>+0(SB), Y9
+	VMOVDQU   escapesHigh<>+0(SB), Y10
+	VPXOR     Y11, Y11, Y11
+	VPSRLW    $0x04, Y7, Y12
+	VPAND     byte0f<>+0(SB), Y12, Y12
+	VPSHUFB   Y12, Y10, Y12
+	VPSHUFB   Y7, Y9, Y7
+	VPAND     Y12, Y7, Y7
+	VPCMPGTB  Y11, Y7, Y7
+	VPSRLW    $0x04, Y8, Y12
+	VPAND     byte0f<>+0(SB), Y12, Y12
+	VPSHUFB   Y12, Y10, Y12
+	VPSHUFB   Y8, Y9, Y8
+	VPAND     Y12, Y8, Y8
+	VPCMPGTB  Y11, Y8, Y8
+	VPMOVMSKB Y7, R11
+	VPMOVMSKB Y8, R13
+	SHLQ      $0x20, R13
+	ORQ       R13, R11
 	NOTQ      R11
-	ANDQ      R11, R8
-	ORQ       R8, DI
-	ORQ       R10, DI
-	BLSMSKQ   DI, R8
-	ANDQ      R9, R8
-	ORQ       R8, SI
+	ANDQ      R12, R11
+	NOTQ      R12
+	ANDQ      R12, R9
+	ORQ       R9, DI
+	ORQ       R11, DI
+	BLSMSKQ   DI, R9
+	ANDQ      R10, R9
+	ORQ       R9, SI
 	TESTQ     DI, DI
 	JNZ       stopEscape
 	ADDQ      $0x40, DX
 	TESTQ     BX, BX
 	JNZ       block
-	JMP       plain
+	SHRQ      $0x3d, R8
+	JZ        plain
+
+wide:
+	CMPQ       DX, CX
+	JG         end
+	VMOVDQU    (AX)(DX*1), Y7
+	VMOVDQU    32(AX)(DX*1), Y8
+	VPERM2I128 $0x21, Y7, Y0, Y0
+	VPALIGNR   $0x0f, Y0, Y7, Y10
+	VPSRLW     $0x04, Y10, Y11
+	VPAND      Y4, Y11, Y11
+	VPSHUFB    Y11, Y1, Y9
+	VPAND      Y4, Y10, Y10
+	VPSHUFB    Y10, Y2, Y10
+	VPAND      Y10, Y9, Y9
+	VPSRLW     $0x04, Y7, Y11
+	VPAND      Y4, Y11, Y11
+	VPSHUFB    Y11, Y3, Y11
+	VPAND      Y11, Y9, Y9
+	VPALIGNR   $0x0e, Y0, Y7, Y10
+	VPSUBUSB   byte60<>+0(SB), Y10, Y10
+	VPALIGNR   $0x0d, Y0, Y7, Y11
+	VPSUBUSB   byte70<>+0(SB), Y11, Y11
+	VPOR       Y11, Y10, Y10
+	VPAND      byte80<>+0(SB), Y10, Y10
+	VPXOR      Y10, Y9, Y9
+	VPERM2I128 $0x21, Y8, Y7, Y0
+	VPALIGNR   $0x0f, Y0, Y8, Y11
+	VPSRLW     $0x04, Y11, Y12
+	VPAND      Y4, Y12, Y12
+	VPSHUFB    Y12, Y1, Y10
+	VPAND      Y4, Y11, Y11
+	VPSHUFB    Y11, Y2, Y11
+	VPAND      Y11, Y10, Y10
+	VPSRLW     $0x04, Y8, Y12
+	VPAND      Y4, Y12, Y12
+	VPSHUFB    Y12, Y3, Y12
+	VPAND      Y12, Y10, Y10
+	VPALIGNR   $0x0e, Y0, Y8, Y11
+	VPSUBUSB   byte60<>+0(SB), Y11, Y11
+	VPALIGNR   $0x0d, Y0, Y8, Y12
+	VPSUBUSB   byte70<>+0(SB), Y12, Y12
+	VPOR       Y12, Y11, Y11
+	VPAND      byte80<>+0(SB), Y11, Y11
+	VPXOR      Y11, Y10, Y10
+	VMOVDQA    Y8, Y0
+	VPOR       Y9, Y10, Y10
+	VPTEST     Y10, Y10
+	JNZ        end
+	VPMOVMSKB  Y7, DI
+	VPMOVMSKB  Y8, R8
+	SHLQ       $0x20, R8
+	ORQ        R8, DI
+	MOVQ       DI, R8
+	VPSHUFB    Y7, Y5, Y9
+	VPCMPEQB   Y7, Y9, Y9
+	VPSHUFB    Y8, Y5, Y10
+	VPCMPEQB   Y8, Y10, Y10
+	VMOVDQU    byte1f<>+0(SB), Y11
+	VPMINUB    Y7, Y11, Y12
+	VPCMPEQB   Y7, Y12, Y12
+	VPMINUB    Y8, Y11, Y11
+	VPCMPEQB   Y8, Y11, Y11
+	VPOR       Y12, Y9, Y9
+	VPOR       Y11, Y10, Y10
+	VPOR       Y9, Y10, Y10
+	VPTEST     Y10, Y10
+	JNZ        markedWide
+	ADDQ       $0x40, DX
+	SHRQ       $0x3d, R8
+	JNZ        wide
+	JMP        plain
+
+markedWide:
+	VMOVDQU   byte1f<>+0(SB), Y9
+	VPMINUB   Y7, Y9, Y10
+	VPCMPEQB  Y7, Y10, Y10
+	VPMINUB   Y8, Y9, Y9
+	VPCMPEQB  Y8, Y9, Y9
+	VPMOVMSKB Y10, DI
+	VPMOVMSKB Y9, R9
+	SHLQ      $0x20, R9
+	ORQ       R9, DI
+	JMP       masks
+
+rare:
+	VMOVDQU    byte1f<>+0(SB), Y9
+	VPMINUB    Y7, Y9, Y10
+	VPCMPEQB   Y7, Y10, Y10
+	VPMINUB    Y8, Y9, Y9
+	VPCMPEQB   Y8, Y9, Y9
+	VPMOVMSKB  Y10, DI
+	VPMOVMSKB  Y9, R8
+	SHLQ       $0x20, R8
+	ORQ        R8, DI
+	VPMOVMSKB  Y7, R8
+	VPMOVMSKB  Y8, R9
+	SHLQ       $0x20, R9
+	ORQ        R9, R8
+	TESTQ      R8, R8
+	JZ         masks
+	VPERM2I128 $0x21, Y7, Y0, Y0
+	VPALIGNR   $0x0f, Y0, Y7, Y10
+	VPSRLW     $0x04, Y10, Y11
+	VPAND      Y4, Y11, Y11
+	VPSHUFB    Y11, Y1, Y9
+	VPAND      Y4, Y10, Y10
+	VPSHUFB    Y10, Y2, Y10
+	VPAND      Y10, Y9, Y9
+	VPSRLW     $0x04, Y7, Y11
+	VPAND      Y4, Y11, Y11
+	VPSHUFB    Y11, Y3, Y11
+	VPAND      Y11, Y9, Y9
+	VPALIGNR   $0x0e, Y0, Y7, Y10
+	VPSUBUSB   byte60<>+0(SB), Y10, Y10
+	VPALIGNR   $0x0d, Y0, Y7, Y11
+	VPSUBUSB   byte70<>+0(SB), Y11, Y11
+	VPOR       Y11, Y10, Y10
+	VPAND      byte80<>+0(SB), Y10, Y10
+	VPXOR      Y10, Y9, Y9
+	VPERM2I128 $0x21, Y8, Y7, Y0
+	VPALIGNR   $0x0f, Y0, Y8, Y11
+	VPSRLW     $0x04, Y11, Y12
+	VPAND      Y4, Y12, Y12
+	VPSHUFB    Y12, Y1, Y10
+	VPAND      Y4, Y11, Y11
+	VPSHUFB    Y11, Y2, Y11
+	VPAND      Y11, Y10, Y10
+	VPSRLW     $0x04, Y8, Y12
+	VPAND      Y4, Y12, Y12
+	VPSHUFB    Y12, Y3, Y12
+	VPAND      Y12, Y10, Y10
+	VPALIGNR   $0x0e, Y0, Y8, Y11
+	VPSUBUSB   byte60<>+0(SB), Y11, Y11
+	VPALIGNR   $0x0d, Y0, Y8, Y12
+	VPSUBUSB   byte70<>+0(SB), Y12, Y12
+	VPOR       Y12, Y11, Y11
+	VPAND      byte80<>+0(SB), Y11, Y11
+	VPXOR      Y11, Y10, Y10
+	VMOVDQA    Y8, Y0
+	VPOR       Y9, Y10, Y10
+	VPTEST     Y10, Y10
+	JZ         masks
+	JMP        end
 
 stopEscape:
 	TZCNTQ DI, AX
 	ADDQ   AX, DX
-	BTQ    AX, R10
+	BTQ    AX, R11
 	SBBQ   $0x00, DX
 	JMP    done
 
@@ -141,6 +296,30 @@ done:
 	MOVQ SI, escapes+24(FP)
 	VZEROUPPER
 	RET
+
+DATA utf8High<>+0(SB)/8, $0x0202020202020202
+DATA utf8High<>+8(SB)/8, $0x610d011180808080
+DATA utf8High<>+16(SB)/8, $0x0202020202020202
+DATA utf8High<>+24(SB)/8, $0x610d011180808080
+GLOBL utf8High<>(SB), RODATA|NOPTR, $32
+
+DATA utf8Low<>+0(SB)/8, $0xe3e3e3a3838393d7
+DATA utf8Low<>+8(SB)/8, $0xe3e3ebe3e3e3e3e3
+DATA utf8Low<>+16(SB)/8, $0xe3e3e3a3838393d7
+DATA utf8Low<>+24(SB)/8, $0xe3e3ebe3e3e3e3e3
+GLOBL utf8Low<>(SB), RODATA|NOPTR, $32
+
+DATA utf8Next<>+0(SB)/8, $0x0101010101010101
+DATA utf8Next<>+8(SB)/8, $0x01010101babab6d6
+DATA utf8Next<>+16(SB)/8, $0x0101010101010101
+DATA utf8Next<>+24(SB)/8, $0x01010101babab6d6
+GLOBL utf8Next<>(SB), RODATA|NOPTR, $32
+
+DATA byte0f<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA byte0f<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA byte0f<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA byte0f<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL byte0f<>(SB), RODATA|NOPTR, $32
 
 DATA textMarks<>+0(SB)/8, $0x0607040502220001
 DATA textMarks<>+8(SB)/8, $0x0e0f0c5c0a0b0809
@@ -178,153 +357,23 @@ DATA escapesHigh<>+16(SB)/8, $0x0804020000010000
 DATA escapesHigh<>+24(SB)/8, $0x0000000000000000
 GLOBL escapesHigh<>(SB), RODATA|NOPTR, $32
 
-DATA byte0f<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
-DATA byte0f<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
-DATA byte0f<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
-DATA byte0f<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
-GLOBL byte0f<>(SB), RODATA|NOPTR, $32
+DATA byte60<>+0(SB)/8, $0x6060606060606060
+DATA byte60<>+8(SB)/8, $0x6060606060606060
+DATA byte60<>+16(SB)/8, $0x6060606060606060
+DATA byte60<>+24(SB)/8, $0x6060606060606060
+GLOBL byte60<>(SB), RODATA|NOPTR, $32
 
-// func wideAVX2(p *byte, n int) (at int, escapes int)
-// Requires: AVX, AVX2, BMI
-TEXT ·wideAVX2(SB), NOSPLIT, $0-32
-	MOVQ p+0(FP), AX
-	MOVQ n+8(FP), CX
-	XORQ DX, DX
-	XORQ BX, BX
-	XORQ SI, SI
-	SUBQ $0x40, CX
+DATA byte70<>+0(SB)/8, $0x7070707070707070
+DATA byte70<>+8(SB)/8, $0x7070707070707070
+DATA byte70<>+16(SB)/8, $0x7070707070707070
+DATA byte70<>+24(SB)/8, $0x7070707070707070
+GLOBL byte70<>(SB), RODATA|NOPTR, $32
 
-plain:
-	CMPQ     DX, CX
-	JG       end
-	VMOVDQU  (AX)(DX*1), Y0
-	VMOVDQU  32(AX)(DX*1), Y1
-	VMOVDQU  textMarks<>+0(SB), Y2
-	VPSHUFB  Y0, Y2, Y3
-	VPCMPEQB Y0, Y3, Y3
-	VPSHUFB  Y1, Y2, Y2
-	VPCMPEQB Y1, Y2, Y2
-	VMOVDQU  byte1f<>+0(SB), Y4
-	VPMINUB  Y0, Y4, Y5
-	VPCMPEQB Y0, Y5, Y5
-	VPMINUB  Y1, Y4, Y0
-	VPCMPEQB Y1, Y0, Y0
-	VPOR     Y5, Y3, Y3
-	VPOR     Y0, Y2, Y2
-	VPOR     Y3, Y2, Y2
-	VPTEST   Y2, Y2
-	JNZ      marked
-	ADDQ     $0x40, DX
-	JMP      plain
-
-block:
-	CMPQ DX, CX
-	JG   end
-
-marked:
-	VMOVDQU   (AX)(DX*1), Y0
-	VMOVDQU   32(AX)(DX*1), Y1
-	VMOVDQU   byte1f<>+0(SB), Y2
-	VPMINUB   Y0, Y2, Y3
-	VPCMPEQB  Y0, Y3, Y3
-	VPMINUB   Y1, Y2, Y2
-	VPCMPEQB  Y1, Y2, Y2
-	VPMOVMSKB Y3, DI
-	VPMOVMSKB Y2, R8
-	SHLQ      $0x20, R8
-	ORQ       R8, DI
-	VPCMPEQB  byte22<>+0(SB), Y0, Y2
-	VPCMPEQB  byte22<>+0(SB), Y1, Y3
-	VPMOVMSKB Y2, R8
-	VPMOVMSKB Y3, R9
-	SHLQ      $0x20, R9
-	ORQ       R9, R8
-	VPCMPEQB  byte5c<>+0(SB), Y0, Y2
-	VPCMPEQB  byte5c<>+0(SB), Y1, Y3
-	VPMOVMSKB Y2, R9
-	VPMOVMSKB Y3, R10
-	SHLQ      $0x20, R10
-	ORQ       R10, R9
-	TESTQ     R9, R9
-	JNZ       escapes
-	TESTQ     BX, BX
-	JNZ       escapes
-	ORQ       R8, DI
-	JNZ       stop
-	ADDQ      $0x40, DX
-	JMP       plain
-
-escapes:
-	MOVQ      BX, R10
-	NOTQ      R10
-	ANDQ      R10, R9
-	LEAQ      (BX)(R9*2), R10
-	MOVQ      $0x5555555555555555, R12
-	MOVQ      R12, R11
-	ORQ       R10, R11
-	NOTQ      R11
-	ANDQ      R9, R11
-	XORQ      BX, BX
-	ADDQ      R9, R11
-	ADCQ      $0x00, BX
-	ADDQ      R11, R11
-	XORQ      R12, R11
-	ANDQ      R10, R11
-	VMOVDQU   escapesLow<>+0(SB), Y2
-	VMOVDQU   escapesHigh<>+0(SB), Y3
-	VPXOR     Y4, Y4, Y4
-	VPSRLW    $0x04, Y0, Y5
-	VPAND     byte0f<>+0(SB), Y5, Y5
-	VPSHUFB   Y5, Y3, Y5
-	VPSHUFB   Y0, Y2, Y0
-	VPAND     Y5, Y0, Y0
-	VPCMPGTB  Y4, Y0, Y0
-	VPSRLW    $0x04, Y1, Y5
-	VPAND     byte0f<>+0(SB), Y5, Y5
-	VPSHUFB   Y5, Y3, Y5
-	VPSHUFB   Y1, Y2, Y1
-	VPAND     Y5, Y1, Y1
-	VPCMPGTB  Y4, Y1, Y1
-	VPMOVMSKB Y0, R10
-	VPMOVMSKB Y1, R12
-	SHLQ      $0x20, R12
-	ORQ       R12, R10
-	NOTQ      R10
-	ANDQ      R11, R10
-	NOTQ      R11
-	ANDQ      R11, R8
-	ORQ       R8, DI
-	ORQ       R10, DI
-	BLSMSKQ   DI, R8
-	ANDQ      R9, R8
-	ORQ       R8, SI
-	TESTQ     DI, DI
-	JNZ       stopEscape
-	ADDQ      $0x40, DX
-	TESTQ     BX, BX
-	JNZ       block
-	JMP       plain
-
-stopEscape:
-	TZCNTQ DI, AX
-	ADDQ   AX, DX
-	BTQ    AX, R10
-	SBBQ   $0x00, DX
-	JMP    done
-
-stop:
-	TZCNTQ DI, AX
-	ADDQ   AX, DX
-	JMP    done
-
-end:
-	SUBQ BX, DX
-
-done:
-	MOVQ DX, at+16(FP)
-	MOVQ SI, escapes+24(FP)
-	VZEROUPPER
-	RET
+DATA byte80<>+0(SB)/8, $0x8080808080808080
+DATA byte80<>+8(SB)/8, $0x8080808080808080
+DATA byte80<>+16(SB)/8, $0x8080808080808080
+DATA byte80<>+24(SB)/8, $0x8080808080808080
+GLOBL byte80<>(SB), RODATA|NOPTR, $32
 
 DATA byte1f<>+0(SB)/8, $0x1f1f1f1f1f1f1f1f
 DATA byte1f<>+8(SB)/8, $0x1f1f1f1f1f1f1f1f

@@ -8,7 +8,7 @@ import "unicode/utf8"
 func Available() bool { return false }
 
 func classifyBlocks([]byte, *State, []Masks)                { panic("vector: no assembly") }
-func textBlocks([]byte, bool) (int, bool)                   { panic("vector: no assembly") }
+func textBlocks([]byte) (int, bool)                         { panic("vector: no assembly") }
 func lineEndBlocks([]byte, int) int                         { panic("vector: no assembly") }
 func crossFast(b []byte, n, deepest int, s *crossState) int { panic("vector: no assembly") }
 

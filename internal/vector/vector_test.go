@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -43,14 +44,17 @@ func TestTwinsOfText(t *testing.T) {
 		t.Log("no assembly here: the twin is checked against itself")
 	}
 	texts(t, func(b []byte) {
-		for _, wide := range []bool{false, true} {
-			wantAt, wantEscapes := 0, false
-			if len(b) >= Block {
-				wantAt, wantEscapes = textPortable(b, wide)
-			}
-			if at, escapes := Text(b, wide); at != wantAt || escapes != wantEscapes {
-				t.Fatalf("%d, %t instead of %d, %t: %q", at, escapes, wantAt, wantEscapes, b)
-			}
+		wantAt, wantEscapes := 0, false
+		if len(b) >= Block {
+			wantAt, wantEscapes = textPortable(b)
+			wantAt = boundary(b, wantAt)
+		}
+		at, escapes := Text(b)
+		if at != wantAt || escapes != wantEscapes {
+			t.Fatalf("%d, %t instead of %d, %t: %q", at, escapes, wantAt, wantEscapes, b)
+		}
+		if !utf8.Valid(b[:at]) {
+			t.Fatalf("%d: %q", at, b)
 		}
 	})
 }
@@ -64,23 +68,59 @@ func TestTextStopsAtEveryByteThatNeedsIt(t *testing.T) {
 					break
 				}
 				b[at] = byte(c)
-				special := c < ' ' || c == '"' || c >= 0x80
-				if c == '\\' { // it escapes an x, or a backslash
-					special = before == "x"
+				want := 3 * Block
+				switch {
+				case c < ' ' || c == '"':
+					want = at
+				case c >= 0xC0 && at%Block == Block-1: // what follows is in the next block
+					want = at
+				case c >= 0x80:
+					want = at &^ (Block - 1)
+				case c == '\\' && before == "x": // it escapes an x
+					want = at
+				case c == '\\':
+					b[at+1], b[at+2] = 'n', 'n'
 				}
-				for _, wide := range []bool{false, true} {
-					want := 3 * Block
-					if special && !(wide && c >= 0x80) {
-						want = at
-					}
-					if c == '\\' && !special {
-						b[at+1], b[at+2] = 'n', 'n'
-					}
-					if got, _ := Text(b, wide); got != want {
-						t.Fatalf("%d instead of %d: %q", got, want, b)
-					}
+				if got, _ := Text(b); got != want {
+					t.Fatalf("%d instead of %d: %q", got, want, b)
 				}
 			}
+		}
+	}
+}
+
+// Every two bytes, and every three and four that begin a long character or nearly, at
+// every place of a block.
+func TestTextTellsUTF8(t *testing.T) {
+	var characters [][]byte
+	for a := 0x80; a < 0x100; a++ {
+		for b := range 0x100 {
+			characters = append(characters, []byte{byte(a), byte(b)})
+		}
+	}
+	edges := []byte{'x', 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0xFF}
+	for _, a := range []byte{0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF} {
+		for _, b := range edges {
+			for _, c := range edges {
+				for _, d := range edges {
+					characters = append(characters, []byte{a, b, c, d})
+				}
+			}
+		}
+	}
+	text := []byte(strings.Repeat("x", 4*Block))
+	for i, c := range characters {
+		if bytes.ContainsAny(c, "\"\\") || slices.ContainsFunc(c, func(b byte) bool { return b < ' ' }) {
+			continue
+		}
+		for _, at := range []int{i % Block, Block - 1, Block - 2, Block - 3, Block - 4} {
+			at += Block
+			copy(text[at:], c)
+			got, _ := Text(text)
+			if want := utf8.Valid(text); want != (got == len(text)) || !utf8.Valid(text[:got]) || got < at&^(Block-1)-3 {
+				t.Fatalf("%d of %d: %x at %d", got, len(text), c, at)
+			}
+			copy(text[at:], "xxxx")
 		}
 	}
 }
@@ -190,13 +230,26 @@ func TestCrossFindsTheEnd(t *testing.T) {
 }
 
 func TestTextIsLong(t *testing.T) {
-	b := []byte(strings.Repeat(`x\n`, most) + `"`)
-	at, escapes := Text(b, false)
-	require.GreaterOrEqual(t, at, len(b)-Block)
-	require.True(t, escapes)
-	b[2*most+1] = '"'
-	at, _ = Text(b, false)
-	require.Equal(t, 2*most+1, at)
+	for _, unit := range []string{`x\n`, "中é", "😀x"} {
+		b := []byte(strings.Repeat(unit, most) + `"`)
+		at, escapes := Text(b)
+		require.GreaterOrEqual(t, at, len(b)-Block)
+		require.Equal(t, unit[0] == 'x', escapes)
+		for _, stop := range []int{most - 1, most, most + 1, 2*most - 5, 2*most + 1} {
+			broken := bytes.Clone(b)
+			for !utf8.Valid(broken[:stop]) || broken[stop-1] == '\\' {
+				stop++
+			}
+			broken[stop] = '"'
+			at, _ = Text(broken)
+			if unit[0] == 'x' {
+				require.Equal(t, stop, at)
+			}
+			require.LessOrEqual(t, at, stop)
+			require.GreaterOrEqual(t, at, stop-Block-3)
+			require.True(t, utf8.Valid(broken[:at]))
+		}
+	}
 }
 
 func TestValidUTF8(t *testing.T) {

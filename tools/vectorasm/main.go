@@ -16,8 +16,7 @@ import (
 
 func main() {
 	ConstraintExpr("!correlator_portable")
-	text("textAVX2", false)
-	text("wideAVX2", true)
+	text()
 	classify()
 	cross()
 	lineEnd()
@@ -29,9 +28,14 @@ type block [2]VecVirtual
 
 func load(at Mem) block {
 	b := block{YMM(), YMM()}
+	b.load(at)
+	return b
+}
+
+// load fills the registers of b anew.
+func (b block) load(at Mem) {
 	VMOVDQU(at, b[0])
 	VMOVDQU(at.Offset(32), b[1])
-	return b
 }
 
 // each applies op to both halves.
@@ -49,19 +53,28 @@ func (b block) is(c byte) block {
 	return b.each(func(half, to VecVirtual) { VPCMPEQB(k, half, to) })
 }
 
+// kept is a constant in a register.
+func kept(t Mem) VecVirtual {
+	v := VecVirtual(YMM())
+	VMOVDQU(t, v)
+	return v
+}
+
 // below marks the bytes less than c as signed numbers, so all beyond ASCII too.
-func (b block) below(c byte) block {
-	k := VecVirtual(YMM())
-	VMOVDQU(filled(c), k)
+func (b block) below(c byte) block { return b.under(kept(filled(c))) }
+
+// under is below with its constant.
+func (b block) under(k VecVirtual) block {
 	return b.each(func(half, to VecVirtual) { VPCMPGTB(half, k, to) })
 }
 
 // listed marks the bytes that the table holds at the place of their lower half.
-func (b block) listed(table Mem) block {
-	t := VecVirtual(YMM())
-	VMOVDQU(table, t)
+func (b block) listed(table Mem) block { return b.found(kept(table)) }
+
+// found is listed with its table.
+func (b block) found(table VecVirtual) block {
 	return b.each(func(half, to VecVirtual) {
-		VPSHUFB(half, t, to)
+		VPSHUFB(half, table, to)
 		VPCMPEQB(half, to, to)
 	})
 }

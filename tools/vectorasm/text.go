@@ -7,17 +7,13 @@ import (
 )
 
 // text writes the function that crosses the text of a string.
-func text(name string, wide bool) {
-	TEXT(name, NOSPLIT, "func(p *byte, n int) (at, escapes int)")
-	if wide {
-		Doc(name + " is textAVX2 that takes bytes beyond ASCII as they come.")
-	} else {
-		Doc(name+" crosses the text of a string at p, of n bytes, in whole blocks of 64.",
-			"at is the index of the first byte that wants a closer look: a quote, a control",
-			"character, a byte beyond ASCII, or the backslash of an escape that is not of two",
-			"characters; or it is where the blocks end. escapes is not 0 if escapes were",
-			"crossed.")
-	}
+func text() {
+	TEXT("textAVX2", NOSPLIT, "func(p *byte, n int) (at, escapes int)")
+	Doc("textAVX2 crosses the text of a string at p, of n bytes, in whole blocks of 64.",
+		"at is the index of the first byte that wants a closer look: a quote, a control",
+		"character, or the backslash of an escape that is not of two characters; or it is",
+		"where the blocks end, or a block begins that is no UTF-8. Then it may lie within a",
+		"character. escapes is not 0 if escapes were crossed.")
 	Pragma("noescape")
 	p := Load(Param("p"), GP64())
 	n := Load(Param("n"), GP64())
@@ -26,38 +22,32 @@ func text(name string, wide bool) {
 	XORQ(carry, carry)
 	XORQ(saw, saw)
 	SUBQ(Imm(64), n) // the last place where a block begins
+	utf8 := newCharacters()
+	stops, wides := GP64(), GP64()
+	marks, space := kept(byLowHalf("textMarks", '"', '\\')), kept(filled(' '))
+	here := Mem{Base: p, Index: at, Scale: 1}
 
-	marks := byLowHalf("textMarks", '"', '\\')
-	bad := func(b block) block {
-		if wide {
-			k := VecVirtual(YMM())
-			VMOVDQU(filled(0x1f), k)
-			return b.each(func(half, to VecVirtual) {
-				VPMINUB(half, k, to)
-				VPCMPEQB(half, to, to)
-			})
-		}
-		return b.below(' ')
-	}
 	Label("plain")
 	CMPQ(at, n)
 	JG(LabelRef("end"))
-	b := load(Mem{Base: p, Index: at, Scale: 1})
-	special := b.listed(marks).or(bad(b))
-	VPOR(special[0], special[1], special[1])
-	VPTEST(special[1], special[1])
+	b := load(here)
+	b.found(marks).or(b.under(space)).test()
 	JNZ(LabelRef("marked"))
 	ADDQ(Imm(64), at)
 	JMP(LabelRef("plain"))
 
-	// Something stands in the block. Escapes of two characters are crossed here: text
-	// is full of \n and \".
+	// Something stands in the block. Escapes of two characters are crossed here: text is
+	// full of \n and \".
 	Label("block")
 	CMPQ(at, n)
 	JG(LabelRef("end"))
+	b.load(here)
 	Label("marked")
-	b = load(Mem{Base: p, Index: at, Scale: 1})
-	stops := bad(b).mask()
+	XORQ(wides, wides)
+	MOVQ(b.under(space).mask(), stops)
+	TESTQ(stops, stops)
+	JNZ(LabelRef("rare"))
+	Label("masks")
 	quotes := b.is('"').mask()
 	slashes := b.is('\\').mask()
 	TESTQ(slashes, slashes)
@@ -67,6 +57,8 @@ func text(name string, wide bool) {
 	ORQ(quotes, stops)
 	JNZ(LabelRef("stop"))
 	ADDQ(Imm(64), at)
+	SHRQ(Imm(61), wides) // the block may break off a character
+	JNZ(LabelRef("wide"))
 	JMP(LabelRef("plain"))
 
 	Label("escapes")
@@ -86,8 +78,37 @@ func text(name string, wide bool) {
 	JNZ(LabelRef("stopEscape"))
 	ADDQ(Imm(64), at)
 	TESTQ(carry, carry)
-	JNZ(LabelRef("block"))
+	JNZ(LabelRef("block")) // behind a backslash, so no character is broken off
+	SHRQ(Imm(61), wides)
+	JZ(LabelRef("plain"))
+
+	// Text beyond ASCII.
+	Label("wide")
+	CMPQ(at, n)
+	JG(LabelRef("end"))
+	b.load(here)
+	utf8.check(b)
+	JNZ(LabelRef("end"))
+	MOVQ(b.mask(), wides)
+	b.found(marks).or(b.controls()).test()
+	JNZ(LabelRef("markedWide"))
+	ADDQ(Imm(64), at)
+	SHRQ(Imm(61), wides)
+	JNZ(LabelRef("wide"))
 	JMP(LabelRef("plain"))
+	Label("markedWide")
+	MOVQ(b.controls().mask(), stops)
+	JMP(LabelRef("masks"))
+
+	// Bytes beyond ASCII, or controls.
+	Label("rare")
+	MOVQ(b.controls().mask(), stops)
+	MOVQ(b.mask(), wides)
+	TESTQ(wides, wides)
+	JZ(LabelRef("masks"))
+	utf8.check(b)
+	JZ(LabelRef("masks"))
+	JMP(LabelRef("end"))
 
 	Label("stopEscape")
 	first := GP64()
@@ -109,4 +130,20 @@ func text(name string, wide bool) {
 	Store(saw, ReturnIndex(1))
 	VZEROUPPER()
 	RET()
+}
+
+// controls marks the bytes below 0x20.
+func (b block) controls() block {
+	k := VecVirtual(YMM())
+	VMOVDQU(filled(0x1f), k)
+	return b.each(func(half, to VecVirtual) {
+		VPMINUB(half, k, to)
+		VPCMPEQB(half, to, to)
+	})
+}
+
+// test sets the zero flag if no byte is marked.
+func (b block) test() {
+	VPOR(b[0], b[1], b[1])
+	VPTEST(b[1], b[1])
 }
