@@ -116,10 +116,9 @@ func (s *Session) leave(err error) {
 // requested takes a request of the client.
 func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 	g := s.g
-	t := g.first
-	var d Decision
+	t, d := g.first, &undecided
 	if g.o.Router != nil {
-		s.route(m, &d)
+		d = s.route(m)
 		if d.Upstream != "" {
 			t = g.targets[d.Upstream]
 		}
@@ -165,9 +164,12 @@ func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 	return nil
 }
 
+// undecided is the Decision where there is no router. Nobody changes it.
+var undecided Decision
+
 // route asks the router, who may panic.
-func (s *Session) route(m *codec.Message, d *Decision) {
-	failed := true
+func (s *Session) route(m *codec.Message) *Decision {
+	d, failed := new(Decision), true
 	defer func() {
 		if failed {
 			*d = Decision{Refusal: &codec.Error{Code: codec.CodeInternal, Message: "internal error"}}
@@ -176,6 +178,7 @@ func (s *Session) route(m *codec.Message, d *Decision) {
 	defer s.g.recovered()
 	s.g.o.Router.Route(s, m, d)
 	failed = false
+	return d
 }
 
 // enter puts a call into the session's list; false says that the client has gone.
