@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -219,18 +220,20 @@ func TestCancelOnTheWire(t *testing.T) {
 }
 
 func TestTimeouts(t *testing.T) {
-	link, s := play(t, mcpgo.Options{Conn: conn.Options{Timeout: time.Millisecond}})
-	done := send(t.Context(), link, 1, "x", nil)
-	s.read()
-	require.ErrorIs(t, (<-done).err, conn.ErrTimeout)
-	require.Equal(t, "notifications/cancelled", s.read().Method)
+	synctest.Test(t, func(t *testing.T) {
+		link, s := play(t, mcpgo.Options{Conn: conn.Options{Timeout: time.Second}})
+		done := send(t.Context(), link, 1, "x", nil)
+		s.read()
+		require.ErrorIs(t, (<-done).err, conn.ErrTimeout)
+		require.Equal(t, "notifications/cancelled", s.read().Method)
 
-	ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
-	defer stop()
-	link, s = play(t, mcpgo.Options{Conn: conn.Options{Timeout: -1}})
-	done = send(ctx, link, 1, "x", nil)
-	s.read()
-	require.ErrorIs(t, (<-done).err, context.DeadlineExceeded)
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		link, s = play(t, mcpgo.Options{Conn: conn.Options{Timeout: -1}})
+		done = send(ctx, link, 1, "x", nil)
+		s.read()
+		require.ErrorIs(t, (<-done).err, context.DeadlineExceeded)
+	})
 }
 
 // What the server asks is answered with what the handler says, or an error.

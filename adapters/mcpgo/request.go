@@ -31,8 +31,8 @@ func (t *Transport) SendRequest(ctx context.Context, request transport.JSONRPCRe
 	if err != nil {
 		return nil, fmt.Errorf("failed to marshal request: %w", err)
 	}
-	o, mail := t.callOptions(ctx, l, &request, params.B())
-	result, err := l.conn.Call(ctx, request.Method, params.B(), o)
+	o, mail := t.callOptions(ctx, l, &request, params.B)
+	result, err := l.conn.Call(ctx, request.Method, params.B, o)
 	params.put()
 	if mail != nil {
 		mail.await()
@@ -71,7 +71,7 @@ func (t *Transport) SendNotification(ctx context.Context, notification mcp.JSONR
 		}
 	}
 	defer params.put()
-	if err := l.conn.Notify(ctx, notification.Method, params.B()); err != nil {
+	if err := l.conn.Notify(ctx, notification.Method, params.B); err != nil {
 		return failed(ctx, err)
 	}
 	return nil
