@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/correlator-go/correlator/codec"
 )
 
 var (
@@ -95,3 +97,15 @@ func (e *OptionError) Error() string {
 // ErrToolFailed is what Structured gives for the result of a tool that failed, with
 // the text that the tool left for the model.
 var ErrToolFailed = errors.New("client: the tool failed")
+
+// ofMCP returns err; if the server answered with it, as an error of MCP's, which others
+// who hold err do not see change.
+func ofMCP(err error) error {
+	answered, ok := errors.AsType[*codec.Error](err)
+	if !ok || error(answered) != err || answered.MCP {
+		return err
+	}
+	marked := *answered
+	marked.MCP = true
+	return &marked
+}

@@ -18,7 +18,7 @@ import (
 func (l *httpLink) refused(resp *http.Response, method string) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, int64(l.maxFrame))) // what came of it counts
 	if message, _, object, ok := codec.ErrorFailure(body); ok && message != "" {
-		return codec.ReadError(object)
+		return ofMCP(codec.ReadError(object))
 	}
 	failure := &HTTPError{Method: method, StatusCode: resp.StatusCode, Status: resp.Status, Body: body[:min(len(body), HTTPErrorBody)]}
 	if resp.StatusCode == http.StatusNotFound && resp.Request.Header.Get(headerSession) != "" {

@@ -80,7 +80,8 @@ func (c *Client) send(ctx context.Context, r *request) ([]byte, error) {
 func (c *Client) follow(ctx context.Context, l link, r *request) ([]byte, error) {
 	t := c.o.Tracer
 	if t == nil && !r.seen {
-		return l.call(ctx, r)
+		text, err := l.call(ctx, r)
+		return text, ofMCP(err)
 	}
 	e := CallEvent{Client: c.o.Label, Method: r.method, Name: r.name(), Outcome: CallFailed, Revision: c.agreed().revision}
 	if r.method == mcp.MethodCallTool {
@@ -98,6 +99,7 @@ func (c *Client) follow(ctx context.Context, l link, r *request) ([]byte, error)
 	}
 	r.id = codec.ID{} // of the round before
 	text, err := l.call(ctx, r)
+	err = ofMCP(err)
 	e.Duration, e.ID, e.Session, e.Err = clock.Now()-began, r.id, l.sessionID(), err
 	if err == nil {
 		e.Outcome, e.Err = c.outcome(r.method, text)

@@ -26,19 +26,22 @@ type Error struct {
 	RawCode []byte
 	// Structured says that the peer sent a genuine error object: one with a code.
 	Structured bool
+	// MCP says that the peer speaks MCP, which its text then names. Package client sets
+	// it, and the server's side for what a client answers; [ReadError] cannot know.
+	MCP bool
 }
 
 // noMessage stands in texts for a message that the peer did not send.
 const noMessage = "(no message)"
 
-// Error gives the text of [ErrorFailure] for a structured error that was read,
-// the bare text the peer sent for any other, and code and message for an error
-// made here.
+// Error gives "error <code>: <message>", and the bare text the peer sent where it
+// sent no code. Under MCP a structured error has the text of [ErrorFailure], "MCP
+// error <code>: <message>".
 func (e *Error) Error() string {
 	switch {
-	case e.Structured:
-		return failureText(e.codeText(), e.Message)
-	case e.Raw != nil:
+	case e.Structured && e.MCP:
+		return mcpText(e.codeText(), e.Message)
+	case e.Raw != nil && !e.Structured:
 		return e.Message
 	}
 	return "error " + e.codeText() + ": " + e.Message
@@ -51,7 +54,7 @@ func (e *Error) codeText() string {
 	return strconv.FormatInt(e.Code, 10)
 }
 
-func failureText(code, message string) string {
+func mcpText(code, message string) string {
 	return "MCP error " + code + ": " + message
 }
 
@@ -87,7 +90,7 @@ func ErrorFailure(response []byte) (message, category string, object []byte, ok 
 	if !ok || isNull(parts[0]) {
 		return "", "", nil, false
 	}
-	return failureText(plainText(parts[0]), messageText(parts[1])), "mcp", object, true
+	return mcpText(plainText(parts[0]), messageText(parts[1])), "mcp", object, true
 }
 
 // ErrorText gives the text that an error member of any JSON type carries: a

@@ -3,6 +3,7 @@ package codec
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,6 +45,8 @@ func TestErrorFailure(t *testing.T) {
 			require.Equal(t, ok, category == "mcp")
 			if ok {
 				e := ReadError(object)
+				require.Equal(t, strings.TrimPrefix(message, "MCP "), e.Error())
+				e.MCP = true
 				require.Equal(t, message, e.Error())
 				require.Equal(t, "mcp", e.Category())
 				require.Equal(t, c.object, string(e.Raw))
@@ -78,13 +81,13 @@ func TestReadError(t *testing.T) {
 	require.Equal(t, int64(CodeInternal), e.Code)
 	require.Equal(t, `"E_X"`, string(e.RawCode))
 	require.Equal(t, "7", e.Message)
-	require.Equal(t, "MCP error E_X: 7", e.Error())
+	require.Equal(t, "error E_X: 7", e.Error())
 
 	e = ReadError([]byte(`{"code":9223372036854775808}`))
 	require.Equal(t, "9223372036854775808", string(e.RawCode))
 
 	e = ReadError([]byte(`{"code":1,"code":2,"message":"a","message":"b"}`))
-	require.Equal(t, "MCP error 2: b", e.Error())
+	require.Equal(t, "error 2: b", e.Error())
 
 	for member, text := range map[string]string{`"bad cursor"`: "bad cursor", `0`: "0", `false`: "false", `{"message":"x"}`: `{"message":"x"}`, `""`: ""} {
 		e = ReadError([]byte(member))

@@ -158,6 +158,7 @@ func (x *step) resolve(a *arrival) {
 	e := Effect{Kind: Resolve, Exchange: a.exchange, ID: id}
 	if a.env.Kind == codec.KindError {
 		e.Err = codec.ReadError(a.env.Error.Of(a.text))
+		e.Err.MCP = true
 	} else {
 		e.Frame = a.env.Result.Of(a.text)
 	}
