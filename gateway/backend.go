@@ -124,8 +124,7 @@ func (b *backend) unpark(c *call) {
 	b.mu.Unlock()
 	if found {
 		c.over.Store(true)
-		c.leave()
-		c.count(Cancelled, c.giveUp.Load().err)
+		c.stop(c.giveUp.Load().err)
 	}
 }
 

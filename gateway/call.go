@@ -167,12 +167,7 @@ func (c *call) settled(o *engine.Outcome[*arrival]) {
 		if !c.told.CompareAndSwap(toldNothing, next) && sent {
 			b.cancel(number, link.Cancel{}) // who cancelled it did not wait for this
 		}
-		if errors.Is(o.Err, ErrOperator) {
-			c.end(nil, Cancelled, nil, (&Failure{Code: codec.CodeInternal, Text: "cancelled by an operator", Upstream: b.target.o.Name}).answer())
-			return
-		}
-		c.leave()
-		c.count(Cancelled, o.Err)
+		c.stop(ended.Err)
 	default:
 		outcome := Lost
 		if f, ok := errors.AsType[*Failure](o.Err); ok && f.Code == CodeBusy {
@@ -223,6 +218,17 @@ func (c *call) end(b *link.Burst, outcome Outcome, result []byte, e *codec.Error
 }
 
 func (c *call) refuse(b *link.Burst, f *Failure) { c.end(b, Refused, nil, f.answer()) }
+
+// stop ends a call that was cancelled: its client is told only if it was somebody
+// else who did it.
+func (c *call) stop(why error) {
+	if !errors.Is(why, ErrOperator) {
+		c.leave()
+		c.count(Cancelled, why)
+		return
+	}
+	c.end(nil, Cancelled, nil, (&Failure{Code: codec.CodeInternal, Text: "cancelled by an operator", Upstream: c.backend.Load().target.o.Name}).answer())
+}
 
 // count notes that the call is over.
 func (c *call) count(o Outcome, err error) {

@@ -115,11 +115,8 @@ func (g *Gateway) Close() error {
 	g.draining.Store(true)
 	g.mu.Lock()
 	g.closed = true
-	sessions := make([]*Session, 0, len(g.sessions))
-	for _, s := range g.sessions {
-		sessions = append(sessions, s)
-	}
 	g.mu.Unlock()
+	sessions := g.everySession()
 	for _, t := range g.targets {
 		t.close()
 	}

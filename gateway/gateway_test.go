@@ -329,6 +329,36 @@ func TestDrain(t *testing.T) {
 	require.Contains(t, c.Next(), `"result":{}`)
 }
 
+// An operator ends the oldest call, sent or waiting; its client hears of it.
+func TestOperatorCancels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, server := start(t, shared())
+		hold := make(chan struct{})
+		server.Fail = func(int) error { <-hold; return nil }
+		c, s := join(g)
+		require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":"a","method":"one"}`))
+		time.Sleep(time.Second)
+		require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":"b","method":"two"}`))
+		slow := g.Slowest(5)
+		require.Len(t, slow, 2)
+		require.Equal(t, "one", slow[0].Method)
+		require.Equal(t, time.Second, slow[0].Age)
+		require.False(t, slow[0].Sent)
+		require.True(t, g.CancelCall(s.Number(), slow[0].ID))
+		require.Contains(t, c.Next(), "operator")
+		close(hold)
+		w := server.Way(0)
+		require.Contains(t, w.Next(), "two")
+		require.True(t, g.CancelCall(s.Number(), slow[1].ID))
+		require.Contains(t, c.Next(), "operator")
+		require.False(t, g.CancelCall(s.Number(), slow[1].ID))
+		require.Len(t, w.Cancels(), 1)
+		require.EqualValues(t, 2, g.Stats().Cancelled)
+		_ = g.Close()
+		synctest.Wait()
+	})
+}
+
 func number(t *testing.T, id string) int64 {
 	t.Helper()
 	var n int64

@@ -42,8 +42,7 @@ func (b *backend) greet(burst *link.Burst, c *call) {
 	switch {
 	case c.giveUp.Load() != nil:
 		c.over.Store(true)
-		c.leave()
-		c.count(Cancelled, c.giveUp.Load().err)
+		c.stop(c.giveUp.Load().err)
 	case failed != nil:
 		c.end(burst, Failed, nil, failed)
 	default:

@@ -123,7 +123,7 @@ func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 			t = g.targets[d.Upstream]
 		}
 	}
-	c := &call{session: s, id: route.EchoOf(m), method: g.methods.of(m.Method())}
+	c := &call{session: s, id: route.EchoOf(m), method: g.methods.of(m.Method()), begun: g.clock.Now()}
 	if m.Envelope.Token.Present() {
 		token, err := route.EchoText(m.Token())
 		if err != nil || token.ID().Kind() < codec.IDInt {
@@ -158,7 +158,6 @@ func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 	case !t.o.Plain && c.method == mcp.MethodPing:
 		c.end(b, Answered, []byte("{}"), nil)
 	default:
-		c.begun = g.clock.Now()
 		t.backend(s).begin(b, c, m, d.Edits)
 	}
 	return nil

@@ -1,0 +1,66 @@
+package limit
+
+import "time"
+
+// Options of a gate. Zero is the default that the field names, negative is none.
+type Options struct {
+	// MaxInFlight is how many calls are past the gate at once. Zero is no bound.
+	MaxInFlight int
+	// MaxQueued is how many wait, MaxQueuedClient how many of one client. Zero is
+	// DefaultMaxQueued and DefaultMaxQueuedClient, negative lets none wait.
+	MaxQueued, MaxQueuedClient int
+	// QueueWait is how long one waits. Zero is DefaultQueueWait, negative for ever.
+	QueueWait time.Duration
+	// Rate is how many calls a second one client may make, Burst how many at once
+	// after it made none for a while. Zero and negative are no bound.
+	Rate  float64
+	Burst int
+}
+
+// Defaults of Options.
+const (
+	DefaultMaxQueued       = 1 << 14
+	DefaultMaxQueuedClient = 1 << 10
+	DefaultQueueWait       = 30 * time.Second
+)
+
+// Verdict says what becomes of a call at a gate.
+type Verdict uint8
+
+// The verdicts.
+const (
+	// Admitted: it goes on, and leaves the gate when it is over.
+	Admitted Verdict = iota
+	// Queued: its waiter will be told.
+	Queued
+	// RefusedFull: the queue is full, or the client's share of it.
+	RefusedFull
+	// RefusedRate: the client asks too fast.
+	RefusedRate
+	// RefusedLate: it waited for as long as it may.
+	RefusedLate
+)
+
+// String gives the name that metrics use.
+func (v Verdict) String() string {
+	switch v {
+	case Admitted:
+		return "admitted"
+	case Queued:
+		return "queued"
+	case RefusedFull:
+		return "full"
+	case RefusedRate:
+		return "rate"
+	case RefusedLate:
+		return "queue_timeout"
+	}
+	return "unknown"
+}
+
+// Waiter is a call that waits at a gate. It is told once: by Enter, or by Refuse with
+// one of the refusals and when to come back. Neither may block.
+type Waiter interface {
+	Enter(waited time.Duration)
+	Refuse(v Verdict, retryAfter time.Duration)
+}
