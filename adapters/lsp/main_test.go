@@ -20,8 +20,12 @@ const serverVar = "CORRELATOR_LSP_SERVER"
 
 func TestMain(m *testing.M) {
 	kind := os.Getenv(serverVar)
-	if kind == "" {
+	switch kind {
+	case "":
 		os.Exit(m.Run())
+	case "hovers":
+		serveHovers()
+		return
 	}
 	f := &fake{t: new(testing.T), stream: stdio{}, in: textproto.NewReader(bufio.NewReader(os.Stdin))}
 	f.serve(func(m message) {
