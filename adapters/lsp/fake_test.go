@@ -39,6 +39,10 @@ type fake struct {
 	mu     sync.Mutex // held while a frame is written
 }
 
+func newFake(t testing.TB, stream io.ReadWriteCloser) *fake {
+	return &fake{t: t, stream: stream, in: textproto.NewReader(bufio.NewReader(stream))}
+}
+
 // read is the next message; ok is false at the end of the stream.
 func (f *fake) read() (m message, ok bool) {
 	header, err := f.in.ReadMIMEHeader()
@@ -104,7 +108,7 @@ func (f *fake) serve(each func(m message)) {
 func connect(t testing.TB, o lsp.Options, serve func(f *fake)) *lsp.Client {
 	t.Helper()
 	near, far := net.Pipe()
-	f := &fake{t: t, stream: far, in: textproto.NewReader(bufio.NewReader(far))}
+	f := newFake(t, far)
 	go func() {
 		defer far.Close()
 		serve(f)

@@ -1,10 +1,8 @@
 package lsp_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"net/textproto"
 	"os"
 	"testing"
 
@@ -27,7 +25,7 @@ func TestMain(m *testing.M) {
 		serveHovers()
 		return
 	}
-	f := &fake{t: new(testing.T), stream: stdio{}, in: textproto.NewReader(bufio.NewReader(os.Stdin))}
+	f := newFake(new(testing.T), stdio{})
 	f.serve(func(m message) {
 		if m.Method == "die" {
 			fmt.Fprintln(os.Stderr, "goroutine 1 [running]: no luck today")
