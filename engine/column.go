@@ -34,6 +34,15 @@ func (c column[E]) grown(n int) column[E] {
 	return next
 }
 
+// with puts chunks into c, which has room for them, from the first on, where there
+// is none yet. Nobody may fill c meanwhile.
+func (c column[E]) with(first int, chunks []*[chunkSize]E) column[E] {
+	for k, values := range chunks {
+		c[first+k].CompareAndSwap(nil, values)
+	}
+	return c
+}
+
 // fill makes the chunk of slot i, and those of its slab, in the column that pick
 // names, and returns the value of slot i.
 func fill[T, E any](t *table[T], i uint32, pick func(*directory[T]) column[E], single func() *[chunkSize]E) *E {
@@ -45,10 +54,7 @@ func fill[T, E any](t *table[T], i uint32, pick func(*directory[T]) column[E], s
 		if first, chunks := slabOf(chunk); chunks == 1 {
 			c[chunk].Store(single())
 		} else {
-			slab := make([]E, chunks*chunkSize)
-			for k := range chunks {
-				c[first+k].Store((*[chunkSize]E)(slab[k*chunkSize:]))
-			}
+			c.with(first, chunked(make([]E, chunks*chunkSize)))
 		}
 	}
 	return &c[chunk].Load()[i%chunkSize]

@@ -127,6 +127,22 @@ func GenOf(id codec.ID) uint32 {
 	return ref(n).gen()
 }
 
+// Batch is how many slots are handed out from the end of the table at once.
+const Batch = batch
+
+// Memory is for how many slots there is memory, and for how many of them from the
+// first on there are details.
+func (e *Engine[T]) Memory() (all, withDetails int) {
+	all = e.table.slots()
+	for withDetails < all && e.table.dir.Load().details.at(uint32(withDetails)) != nil {
+		withDetails += chunkSize
+	}
+	return all, withDetails
+}
+
+// GrowsAhead reports whether a goroutine makes memory ahead of need.
+func (e *Engine[T]) GrowsAhead() bool { return e.table.ahead.Load() }
+
 // Resting reports whether the driver is between two runs.
 func (e *Engine[T]) Resting() bool { return !e.driver.busy.Load() }
 

@@ -75,7 +75,7 @@ func (d *driver[T]) place(s *slot[T], i uint32) {
 // schedule puts a slot that is not resident into the wheel.
 func (d *driver[T]) schedule(s *slot[T], i uint32, tick wheel.Tick) {
 	if int(i) >= d.entries {
-		d.entries = d.e.table.slots()
+		d.entries = int(d.e.free.fresh.Load()) // not what the table has in reserve
 		d.wheel.Grow(d.entries)
 	}
 	d.wheel.Schedule(i, tick)

@@ -64,7 +64,10 @@ func (f *freelist[T]) fill(st *stripe[T]) (*slot[T], uint32) {
 		}
 	}
 	if int(from+n) > f.table.slots() {
-		f.table.grow(int(from + n))
+		f.table.grow(from+n, from)
+	}
+	if f.runsLow(from+n) && f.table.ahead.CompareAndSwap(false, true) {
+		go f.growAhead()
 	}
 	var last *slot[T]
 	for i := from + 1; i < from+n; i++ {
