@@ -5,6 +5,8 @@ go 1.26.0
 require (
 	github.com/buger/jsonparser v1.6.1
 	github.com/correlator-go/correlator v0.0.0
+	github.com/correlator-go/correlator/adapters/gosdk v0.0.0
+	github.com/correlator-go/correlator/adapters/mcpgo v0.0.0
 	github.com/creachadair/jrpc2 v1.3.6
 	github.com/ethereum/go-ethereum v1.17.10
 	github.com/go-json-experiment/json v1.27.2
@@ -75,4 +77,8 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace github.com/correlator-go/correlator => ../..
+replace (
+	github.com/correlator-go/correlator => ../..
+	github.com/correlator-go/correlator/adapters/gosdk => ../../adapters/gosdk
+	github.com/correlator-go/correlator/adapters/mcpgo => ../../adapters/mcpgo
+)

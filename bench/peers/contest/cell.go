@@ -190,7 +190,7 @@ func (c *Cell) Measure() (load.Figures, error) {
 		return nil, fmt.Errorf("opening: %w", err)
 	}
 	measure := map[report.Scenario]func(peer.Client, load.Meter) (load.Figures, error){
-		report.Closed: c.closed, report.Loadgen: c.closed, report.Open: c.open, report.Stuck: c.stuck, report.Expiry: c.expiry,
+		report.Closed: c.closed, report.Loadgen: c.closed, report.Adapters: c.closed, report.Open: c.open, report.Stuck: c.stuck, report.Expiry: c.expiry,
 	}[c.Scenario]
 	if measure == nil {
 		return nil, fmt.Errorf("no scenario %q", c.Scenario)

@@ -164,7 +164,15 @@ func (c *Contest) takesPart(p peer.Peer, row report.Row) bool {
 	}
 	switch row.Scenario {
 	case report.Closed:
-		return true
+		return p.Class != peer.Adapted
+	case report.Adapters:
+		switch p.Name {
+		case peer.MCPGo, peer.MCPGoAdapted:
+			return true
+		case peer.GoSDK, peer.GoSDKAdapted: // whose cost does not depend on how many call
+			return row.Callers == 1024 && row.Bytes == Small
+		}
+		return false
 	case report.Codec, report.Table:
 		return false
 	case report.Open:
@@ -208,6 +216,8 @@ func (c *Contest) time(cell *Cell) {
 		cell.Window *= 4
 	case report.Stuck:
 		cell.Window *= 6
+	case report.Adapters: // of 10,000 callers each is to make more than a call or two
+		cell.Window *= 3
 	case report.Expiry: // a whole number of timeouts
 		cell.Warm = expiryTimeout * 3 / 2
 		cell.Window = max(cell.Window, 5*expiryTimeout).Truncate(expiryTimeout)

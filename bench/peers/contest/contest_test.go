@@ -39,12 +39,12 @@ func TestContest(t *testing.T) {
 	p := contest.Plan{
 		Rounds: 2, Warm: time.Millisecond, Window: 10 * time.Millisecond,
 		Peers: func(q peer.Peer, _ report.Row) bool {
-			return q.Name == peer.Blocking || q.Name == peer.Callbacks || q.Name == "net-rpc-json"
+			return q.Name == peer.Blocking || q.Name == peer.Callbacks || q.Name == "net-rpc-json" || q.Class == peer.Adapted
 		},
 		Rows: []report.Row{
 			row(report.Closed, contest.Unix, 1024, contest.Small), row(report.Closed, contest.TCP, 4, contest.Large), row(report.Closed, contest.Pipe, 4, contest.Small),
 			row(report.Open, contest.Unix, 0, contest.Small), row(report.Stuck, contest.Unix, 4, contest.Small), row(report.Expiry, contest.Unix, 4, contest.Small),
-			row(report.Servers, contest.Unix, 4, contest.Small),
+			row(report.Servers, contest.Unix, 4, contest.Small), row(report.Adapters, contest.Unix, 1024, contest.Small),
 			{Scenario: report.Codec, Shape: wire.Header}, {Scenario: report.Table, Shape: table.Sizes()[0].String()},
 		},
 	}
@@ -67,6 +67,8 @@ func TestContest(t *testing.T) {
 			require.Lenf(t, e.Rounds, rounds, "%s: %s", row.Title(), e.Peer)
 		}
 	}
+	require.Len(t, r.Rows[0].Entries, 3, "no client over a transport of ours beside those that are compared")
+	require.Len(t, r.Rows[7].Entries, 2)
 	expired := r.Rows[5].Entry(peer.Blocking)
 	if late, ok := expired.Median(load.P50); ok {
 		require.Positive(t, late, "calls expire late, never early")

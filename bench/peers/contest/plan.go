@@ -36,7 +36,20 @@ func closed(transport string, callers, bytes int) report.Row {
 	return report.Row{Scenario: report.Closed, Transport: transport, Callers: callers, Bytes: bytes}
 }
 
-// scenarios are the rows that are no closed loop with answers.
+// adapterRows are for rivals' clients over their own transports and over ours.
+func adapterRows() (rows []report.Row) {
+	for _, bytes := range []int{Small, Large} {
+		for _, callers := range []int{64, 1024, 10000} {
+			if bytes == Large && callers == 10000 {
+				continue // calls of 0.2 ms: a turn would take seconds, to say what 1,024 callers do
+			}
+			rows = append(rows, report.Row{Scenario: report.Adapters, Transport: Unix, Callers: callers, Bytes: bytes})
+		}
+	}
+	return rows
+}
+
+// scenarios are the rows beside the closed loops.
 func scenarios() []report.Row {
 	rows := []report.Row{
 		{Scenario: report.Open, Transport: Unix, Bytes: Small},
@@ -45,6 +58,7 @@ func scenarios() []report.Row {
 		{Scenario: report.Loadgen, Transport: Unix, Callers: 1024, Bytes: Small},
 		{Scenario: report.Servers, Transport: Unix, Callers: 1024, Bytes: Small},
 	}
+	rows = append(rows, adapterRows()...)
 	for _, shape := range wire.Shapes() {
 		rows = append(rows, report.Row{Scenario: report.Codec, Shape: shape})
 	}
@@ -116,7 +130,7 @@ func demanded(p peer.Peer, r report.Row) bool {
 	switch p.Class {
 	case peer.Ours:
 		return p.Name == peer.Blocking || p.Name == peer.Into || r.Scenario != report.Closed
-	case peer.JSON:
+	case peer.JSON, peer.Adapted:
 		return true
 	case peer.Other:
 		return r.Transport == Unix && r.Callers == 1024 && (p.Name == peer.GRPC || p.Name == peer.Rueidis)

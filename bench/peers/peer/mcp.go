@@ -10,21 +10,41 @@ import (
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	gosdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	ourgosdk "github.com/correlator-go/correlator/adapters/gosdk"
+	ourmcpgo "github.com/correlator-go/correlator/adapters/mcpgo"
 	"github.com/correlator-go/correlator/bench/peers/server"
+	"github.com/correlator-go/correlator/conn"
 )
 
 // The MCP SDKs have no way in below a typed tools/call, which is what their users
 // make. Arguments are encoded already. The answer is one text.
 
-var goSDK = Peer{
-	Name: GoSDK, Class: JSON, Server: server.MCP, Timeouts: "context",
-	Open: func(link Link) (Client, error) {
+// sdkClients are the SDKs' clients over their own transports, and over ours: the same
+// client, the same server, the same calls.
+var (
+	goSDK = Peer{Name: GoSDK, Class: JSON, Server: server.MCP, Timeouts: "context", Open: openGoSDK(func(stream io.ReadWriteCloser) gosdk.Transport {
+		return &gosdk.IOTransport{Reader: stream, Writer: stream}
+	})}
+	goSDKAdapted = Peer{Name: GoSDKAdapted, Class: Adapted, Server: server.MCP, Timeouts: "context", Open: openGoSDK(func(stream io.ReadWriteCloser) gosdk.Transport {
+		return ourgosdk.Stream(stream, ourgosdk.Options{})
+	})}
+	mcpGo = Peer{Name: MCPGo, Class: JSON, Server: server.MCP, Timeouts: "context", Open: openMCPGo(func(stream io.ReadWriteCloser) transport.Interface {
+		return transport.NewIO(stream, stream, io.NopCloser(strings.NewReader("")))
+	})}
+	mcpGoAdapted = Peer{Name: MCPGoAdapted, Class: Adapted, Server: server.MCP, Timeouts: "context", Open: openMCPGo(func(stream io.ReadWriteCloser) transport.Interface {
+		return ourmcpgo.Stream(stream, ourmcpgo.Options{Conn: conn.Options{MaxPending: maxPending}})
+	})}
+)
+
+// openGoSDK opens go-sdk's client over a transport.
+func openGoSDK(over func(io.ReadWriteCloser) gosdk.Transport) func(Link) (Client, error) {
+	return func(link Link) (Client, error) {
 		stream, err := link.Dial()
 		if err != nil {
 			return Client{}, err
 		}
 		c := gosdk.NewClient(&gosdk.Implementation{Name: "peers", Version: "1"}, nil)
-		session, err := c.Connect(context.Background(), &gosdk.IOTransport{Reader: stream, Writer: stream}, nil)
+		session, err := c.Connect(context.Background(), over(stream), nil)
 		if err != nil {
 			return Client{}, err
 		}
@@ -50,17 +70,17 @@ var goSDK = Peer{
 			},
 			Close: session.Close,
 		}, nil
-	},
+	}
 }
 
-var mcpGo = Peer{
-	Name: MCPGo, Class: JSON, Server: server.MCP, Timeouts: "context",
-	Open: func(link Link) (Client, error) {
+// openMCPGo opens mcp-go's client over a transport.
+func openMCPGo(over func(io.ReadWriteCloser) transport.Interface) func(Link) (Client, error) {
+	return func(link Link) (Client, error) {
 		stream, err := link.Dial()
 		if err != nil {
 			return Client{}, err
 		}
-		c := client.NewClient(transport.NewIO(stream, stream, io.NopCloser(strings.NewReader(""))))
+		c := client.NewClient(over(stream))
 		ctx := context.Background()
 		if err := c.Start(ctx); err != nil {
 			return Client{}, err
@@ -94,5 +114,5 @@ var mcpGo = Peer{
 			},
 			Close: c.Close,
 		}, nil
-	},
+	}
 }

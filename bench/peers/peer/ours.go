@@ -32,14 +32,16 @@ var ours = []Peer{
 	{Name: Typed, Class: Ours, Server: server.MCP, Timeouts: "argument", Open: openTyped},
 }
 
-// newConn makes a connection as our users do. MaxPending is what the largest row
-// has in flight.
+// maxPending is above what the largest row has in flight.
+const maxPending = 1 << 15
+
+// newConn makes a connection as our users do.
 func newConn(link Link) (*conn.Conn, error) {
 	stream, err := link.Dial()
 	if err != nil {
 		return nil, err
 	}
-	return conn.New(stream, conn.Options{MaxPending: 1 << 15})
+	return conn.New(stream, conn.Options{MaxPending: maxPending})
 }
 
 // blocking opens a connection whose callers wait. With into they are done with a

@@ -74,18 +74,21 @@ type Class string
 
 // The classes.
 const (
-	Ours  Class = "ours"
-	JSON  Class = "json-rpc" // carries JSON-RPC, so has to do what we do
-	Other Class = "other"    // another protocol
-	Floor Class = "floor"    // what no client can beat
+	Ours    Class = "ours"
+	JSON    Class = "json-rpc" // carries JSON-RPC, so has to do what we do
+	Adapted Class = "adapted"  // a rival's client over a transport of ours, so neither
+	Other   Class = "other"    // another protocol
+	Floor   Class = "floor"    // what no client can beat
 )
 
-// The names of rivals that demands are about.
+// The names of rivals that demands are about, and of those whose transport is ours.
 const (
-	GoSDK   = "go-sdk"
-	MCPGo   = "mcp-go"
-	GRPC    = "grpc"
-	Rueidis = "rueidis"
+	GoSDKAdapted = GoSDK + "+correlator"
+	MCPGoAdapted = MCPGo + "+correlator"
+	GoSDK        = "go-sdk"
+	MCPGo        = "mcp-go"
+	GRPC         = "grpc"
+	Rueidis      = "rueidis"
 )
 
 // Peer is one contender.
@@ -103,6 +106,7 @@ type Peer struct {
 var peers = slices.Concat(ours, floors, []Peer{
 	lspDevConn, lspDevConnBuffered, lspDevPipeline, lspDevPipelineBuffered,
 	netRPCJSON, xExp, goEthereum, jrpc2Peer, sourcegraph, mcpGo, goSDK,
+	goSDKAdapted, mcpGoAdapted,
 	rueidisPeer, rueidisBare, fasthttpPeer, natsPeer, netRPCGob, grpcPeer,
 })
 

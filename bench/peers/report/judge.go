@@ -39,7 +39,7 @@ func Judge(r *Report) []Verdict {
 	for _, row := range r.Rows {
 		if judge := map[Scenario]func(*Row) []Verdict{
 			Closed: closedDemands, Open: openDemands, Stuck: stuckDemands, Expiry: expiryDemands, Loadgen: loadgenDemands, Codec: codecDemands,
-			Servers: serverDemands,
+			Servers: serverDemands, Adapters: adapterDemands,
 		}[row.Scenario]; judge != nil && row.Entry(subject(row)) != nil {
 			out = append(out, judge(row)...)
 		}
@@ -54,6 +54,8 @@ func subject(row *Row) string {
 		return peer.Batches
 	case Codec:
 		return wire.Ours
+	case Adapters:
+		return peer.MCPGoAdapted
 	}
 	return peer.Blocking
 }

@@ -23,14 +23,15 @@ type Scenario string
 
 // The scenarios.
 const (
-	Closed  Scenario = "closed"  // callers wait for each answer
-	Open    Scenario = "open"    // calls begin on schedule
-	Stuck   Scenario = "stuck"   // four calls are never answered while others go on
-	Expiry  Scenario = "expiry"  // no call is ever answered
-	Loadgen Scenario = "loadgen" // the load generator against the bare client
-	Codec   Scenario = "codec"   // reading and writing messages, no connection
-	Servers Scenario = "servers" // one load, and the servers are the contenders
-	Table   Scenario = "table"   // registering and settling calls, no connection
+	Closed   Scenario = "closed"   // callers wait for each answer
+	Open     Scenario = "open"     // calls begin on schedule
+	Stuck    Scenario = "stuck"    // four calls are never answered while others go on
+	Expiry   Scenario = "expiry"   // no call is ever answered
+	Loadgen  Scenario = "loadgen"  // the load generator against the bare client
+	Codec    Scenario = "codec"    // reading and writing messages, no connection
+	Servers  Scenario = "servers"  // one load, and the servers are the contenders
+	Adapters Scenario = "adapters" // rivals' clients over their own transports and over ours
+	Table    Scenario = "table"    // registering and settling calls, no connection
 )
 
 // Report is a whole run.

@@ -79,6 +79,9 @@ func TestFirstAmongJSONRPC(t *testing.T) {
 	require.Equal(t, report.Short, at(ours(50, 51, 49)))
 	require.Equal(t, report.Unknown, at(&report.Entry{Peer: peer.Blocking, Class: peer.Ours, Failed: "broken"}))
 
+	adapted := entry(peer.MCPGoAdapted, peer.Adapted, load.Rate, 500, 500, 500)
+	require.Equal(t, report.Met, results(closed(64, 100, append(others, ours(110, 111, 109), adapted)...))["first by calls/s"], "a transport of ours is no rival")
+
 	cpu := results(closed(64, 100, entry(peer.Blocking, peer.Ours, load.CPU, 10, 10, 10), entry("lean", peer.JSON, load.CPU, 5, 5, 5)))
 	require.Equal(t, report.Short, cpu["first by cpu"], "less is better")
 	require.NotContains(t, results(closed(1, 100, ours(1), entry("x", peer.JSON, load.Rate, 1))), "first by cpu")
@@ -122,6 +125,13 @@ func TestScenarioDemands(t *testing.T) {
 	require.Equal(t, report.Met, got["calls/s ≥ 15× go-sdk"])
 	require.Equal(t, report.Short, got["CPU/call ≤ 1/15 of go-sdk"])
 	require.Equal(t, report.Unknown, got["calls/s ≥ 5× mcp-go"])
+	pair := func(bytes int, rate, p50 float64) *report.Row {
+		ours, theirs := entry(peer.MCPGoAdapted, peer.Adapted, load.Rate, rate), entry(peer.MCPGo, peer.JSON, load.Rate, 100)
+		ours.Rounds[0][load.P50], theirs.Rounds[0][load.P50] = p50, 100
+		return &report.Row{Scenario: report.Adapters, Callers: 64, Bytes: bytes, Entries: []*report.Entry{ours, theirs, entry(peer.GoSDK, peer.JSON, load.Rate, 900)}}
+	}
+	require.Equal(t, map[string]report.Result{"calls/s ≥ 1.9× mcp-go": report.Met, "p50 ≤ 1/2 of mcp-go's": report.Short}, results(pair(100, 191, 51)))
+	require.Equal(t, map[string]report.Result{"calls/s ≥ 1.5× mcp-go": report.Short, "p50 ≤ 1/1.5 of mcp-go's": report.Met}, results(pair(4096, 149, 66)))
 	codec := &report.Row{Scenario: report.Codec, Shape: wire.Encode, Entries: []*report.Entry{entry(wire.Ours, peer.Ours, report.Time, 10), entry(wire.Segmentio, peer.Other, report.Time, 14)}}
 	require.Equal(t, report.Met, results(codec)["≥ 1.4× as fast as segmentio"])
 }

@@ -112,7 +112,7 @@ func (r *Row) Text(w io.Writer) error {
 // label marks what is ours and what is a floor.
 func (e *Entry) label() string {
 	switch e.Class {
-	case peer.Ours:
+	case peer.Ours, peer.Adapted:
 		return "* " + e.Peer
 	case peer.Floor:
 		return "(" + e.Peer + ")"
@@ -125,7 +125,7 @@ func (e *Entry) label() string {
 // Ranked lists the entries that have figures, the best first.
 func (r *Row) Ranked(by string) []*Entry {
 	var out []*Entry
-	for _, class := range []peer.Class{peer.Ours, peer.Floor, peer.JSON, peer.Other} {
+	for _, class := range []peer.Class{peer.Ours, peer.Adapted, peer.Floor, peer.JSON, peer.Other} {
 		out = append(out, r.Of(class, by)...)
 	}
 	slices.SortStableFunc(out, better(by))
