@@ -5,7 +5,7 @@ COUNT     ?= 6
 BENCH     ?= .
 ONCE      ?= , (1024|252|1000) callers, 100 |^(open|codec)|1000 pending
 PEERS_JSON ?= docs/peers.json
-MODULES   := . gateway tools interop adapters/mcpgo adapters/gosdk bench/peers browser
+MODULES   := . gateway tools interop adapters/mcpgo adapters/gosdk adapters/lsp bench/peers browser
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/386
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
@@ -74,7 +74,7 @@ bench-peers-check: ## what must hold against the rivals, non-zero exit where it 
 bench-peers-chart: ## draw docs/peers.svg from PEERS_JSON
 	$(GO) -C bench/peers run . chart -out $(CURDIR)/docs/peers.svg $(abspath $(PEERS_JSON))
 
-peers: ## install the real peers (needs Node) into .peers
+peers: ## install the real peers (gopls; those that need Node) into .peers
 	./interop/peers.sh
 
 interop: ## tests against real peers (those that need Node skip without `make peers`)
