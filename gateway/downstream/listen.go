@@ -52,28 +52,38 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Serve serves one client over a stream, which it owns from then on, until the client
-// goes or ctx ends. The error is why the connection ended, nil when the client closed
-// it.
-func Serve(ctx context.Context, g *gateway.Gateway, stream io.ReadWriteCloser, transport string, o Options) error {
-	o = o.withDefaults()
+// join brings one client to the gateway. closed is called once, at the end, unless join
+// fails; the stream belongs to the client in any case.
+func (o Options) join(g *gateway.Gateway, stream io.ReadWriteCloser, transport string, closed func(error)) (*duplex.Link, error) {
 	peer := link.Peer{Transport: transport, Identity: o.Identity}
 	if c, ok := stream.(net.Conn); ok && c.RemoteAddr() != nil {
 		peer.Address = c.RemoteAddr().String()
 	}
 	var s *gateway.Session
-	l, err := duplex.Over(stream, duplex.Options{Conn: o.Conn, Peer: peer, Ending: func() <-chan struct{} { return s.Idle() }},
-		func(l *duplex.Link) link.Receiver {
-			s = g.Join(l)
-			return s
-		})
+	l, err := duplex.Over(stream, duplex.Options{
+		Conn: o.Conn, Peer: peer, Closed: closed, Ending: func() <-chan struct{} { return s.Idle() },
+	}, func(l *duplex.Link) link.Receiver {
+		s = g.Join(l)
+		return s
+	})
+	if err != nil {
+		_ = stream.Close()
+	}
+	return l, err
+}
+
+// Serve serves one client over a stream, which it owns from then on, until the client
+// goes or ctx ends. The error is why the connection ended, nil when the client closed
+// it.
+func Serve(ctx context.Context, g *gateway.Gateway, stream io.ReadWriteCloser, transport string, o Options) error {
+	over := make(chan error, 1)
+	l, err := o.withDefaults().join(g, stream, transport, func(err error) { over <- err })
 	if err != nil {
 		return err
 	}
 	stop := context.AfterFunc(ctx, func() { l.End(context.Cause(ctx)) })
 	defer stop()
-	<-l.Done()
-	if err := l.Conn().Err(); !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := <-over; !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
 	return nil
@@ -106,12 +116,8 @@ func Listen(ctx context.Context, g *gateway.Gateway, l net.Listener, o Options) 
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
 	defer func() { _ = l.Close() }()
-	var all sync.WaitGroup
-	defer all.Wait()
-	var places chan struct{}
-	if o.MaxConnections > 0 {
-		places = make(chan struct{}, o.MaxConnections)
-	}
+	c := clients{open: make(map[*duplex.Link]struct{})}
+	defer c.endAll(ctx)
 	for {
 		peer, err := l.Accept()
 		if err != nil {
@@ -128,19 +134,68 @@ func Listen(ctx context.Context, g *gateway.Gateway, l net.Listener, o Options) 
 				return context.Cause(ctx)
 			}
 		}
-		if places != nil {
-			select {
-			case places <- struct{}{}:
-			default:
-				_ = peer.Close()
-				continue
-			}
+		if !c.enter(o.MaxConnections) {
+			_ = peer.Close()
+			continue
 		}
-		all.Go(func() {
-			if places != nil {
-				defer func() { <-places }()
-			}
-			_ = Serve(ctx, g, peer, l.Addr().Network(), o)
+		var own *duplex.Link
+		joined := make(chan struct{})
+		own, err = o.join(g, peer, l.Addr().Network(), func(error) {
+			<-joined
+			c.leave(own)
 		})
+		if err != nil {
+			c.leave(nil)
+		} else {
+			c.add(own)
+		}
+		close(joined)
 	}
+}
+
+// clients are those of one listener. A client has no goroutine here: it leaves by
+// itself.
+type clients struct {
+	all  sync.WaitGroup
+	mu   sync.Mutex // guards the fields below
+	n    int
+	open map[*duplex.Link]struct{}
+}
+
+func (c *clients) enter(most int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if most > 0 && c.n >= most {
+		return false
+	}
+	c.n++
+	c.all.Add(1)
+	return true
+}
+
+func (c *clients) add(l *duplex.Link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open[l] = struct{}{}
+}
+
+func (c *clients) leave(l *duplex.Link) {
+	c.mu.Lock()
+	c.n--
+	delete(c.open, l)
+	c.mu.Unlock()
+	c.all.Done()
+}
+
+// endAll waits for all clients to go, and makes them when ctx has ended.
+func (c *clients) endAll(ctx context.Context) {
+	stop := context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for l := range c.open {
+			l.End(context.Cause(ctx))
+		}
+	})
+	defer stop()
+	c.all.Wait()
 }

@@ -52,6 +52,8 @@ type Options struct {
 	// Ending gives a channel that is closed when nothing more is owed to a peer that
 	// has closed its side; nil closes at once.
 	Ending func() <-chan struct{}
+	// Closed is called once, after Gone, with why the connection ended.
+	Closed func(err error)
 }
 
 // Open makes a link of whatever connects gives, and returns it after join told who
@@ -67,6 +69,9 @@ func Open(connect func(conn.Options) (*conn.Conn, error), o Options, join func(*
 		l.in.await()
 		if l.in.receiver != nil {
 			l.in.receiver.Gone(err)
+		}
+		if o.Closed != nil {
+			o.Closed(err)
 		}
 	}
 	c, err := connect(o.Conn)
