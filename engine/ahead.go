@@ -15,20 +15,21 @@ const (
 	aheadFrom = singleChunks * chunkSize // slots, of a table that is still left alone
 
 	// The reserve is as many slots again as were handed out, within these. The most
-	// is 3 MB, what a million registrations a second use in 30 ms.
+	// is 5 MB, what a million registrations a second use in 50 ms.
 	reserveMin = 2 * slabChunks * chunkSize
-	reserveMax = 4 * largeChunks * chunkSize
+	reserveMax = 6 * largeChunks * chunkSize
 )
 
 // reserve is how many slots a table should have beyond those that were handed out.
 func reserve(used uint32) uint32 { return min(max(used, reserveMin), reserveMax) }
 
 // runsLow reports whether a table of which so many slots were handed out should grow
-// ahead: half of the reserve is gone. To begin costs the one who registers the
-// waking of another thread, so it is done seldom.
+// ahead: a quarter of the reserve is left, or a small slab. To begin
+// costs the one who registers the waking of another thread, which where all cores
+// have work displaces it, so it is done seldom.
 func (f *freelist[T]) runsLow(used uint32) bool {
 	slots := uint32(f.table.slots())
-	return slots > aheadFrom && slots < used+reserve(used)/2 && slots < f.limit()
+	return slots > aheadFrom && slots < used+max(reserve(used)/4, reserveMin/2) && slots < f.limit()
 }
 
 // growAhead makes the reserve. The caller has set table.ahead, which says that this

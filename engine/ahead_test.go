@@ -34,8 +34,9 @@ func TestGrowingTableHasAReserve(t *testing.T) {
 		grown(t, e, n)
 		used := e.Stats().Slots
 		all, withDetails := e.Memory()
-		require.Greater(t, all, used+min(used, 1<<15)/2, "%d used", used)
-		require.LessOrEqual(t, all, used+min(max(used, 4096), 1<<15)+1<<13, "%d used", used)
+		reserve := min(max(used, 4096), 49_152)
+		require.GreaterOrEqual(t, all, used+max(reserve/4, 2048), "%d used", used)
+		require.LessOrEqual(t, all, used+reserve+8192, "%d used", used)
 		require.Equal(t, all, withDetails)
 	}
 	require.Positive(t, e.FailAll(nil, false))

@@ -89,7 +89,7 @@
 // for a text, and the index's entry of about 50. Slots are never given back; their
 // number follows the peak in flight. A table of more than a thousand is made larger
 // ahead of need while it grows, by a goroutine that ends with that: by as much again,
-// and at most by 32,768 slots. Len, Pending and Stats walk the table.
+// and at most by 49,152 slots. Len, Pending and Stats walk the table.
 //
 // # Invariants
 //
