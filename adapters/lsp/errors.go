@@ -65,7 +65,7 @@ var (
 )
 
 // ErrSlowProgress ends a call whose WorkDone or Partial is slower than the server: more
-// than Options.ProgressBytes waited. It comes wrapped in conn.ErrCancelled.
+// than Options.ProgressBytes waited.
 var ErrSlowProgress = errors.New("lsp: progress handler too slow")
 
 // ResponseError is the error that the server answered a call with.

@@ -24,8 +24,7 @@ type folders struct {
 // asks has a server ask and returns what it got, as "result …" or "error …".
 func asks(t *testing.T, o lsp.Options, method, params string) (got string) {
 	t.Helper()
-	var c *lsp.Client
-	c = connect(t, o, func(f *fake) {
+	c := connect(t, o, func(f *fake) {
 		f.serve(func(m message) {
 			switch {
 			case m.Method == "go":

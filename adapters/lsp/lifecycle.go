@@ -31,7 +31,7 @@ const (
 // If the server refuses, with a *ResponseError, Initialize may be called again. It is
 // never cancelled at the server: when it expires, or ctx ends, the connection ends.
 func (c *Client) Initialize(ctx context.Context, params any, o CallOptions) (json.RawMessage, error) {
-	encoded, err := c.initializeParams(params)
+	encoded, folders, err := c.initializeParams(params)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +41,9 @@ func (c *Client) Initialize(ctx context.Context, params any, o CallOptions) (jso
 		}
 		return nil, ErrInitialized
 	}
+	c.mu.Lock()
+	c.folders = folders
+	c.mu.Unlock()
 	o.CancelGrace = 0 // there is no cancel whose answer could be waited for
 	result, err := c.call(ctx, methodInitialize, encoded, o)
 	if err == nil {
@@ -56,16 +59,15 @@ func (c *Client) Initialize(ctx context.Context, params any, o CallOptions) (jso
 	return result, nil
 }
 
-// initializeParams are params with what must not be missing, and keeps the folders.
-func (c *Client) initializeParams(params any) (json.RawMessage, error) {
-	raw, err := encode(params)
-	if err != nil {
-		return nil, fmt.Errorf("lsp: initialize params: %w", err)
+// initializeParams are params with what must not be missing, and the folders in them.
+func (c *Client) initializeParams(params any) (raw, folders json.RawMessage, err error) {
+	if raw, err = encode(params); err != nil {
+		return nil, nil, fmt.Errorf("lsp: initialize params: %w", err)
 	}
 	members := map[string]json.RawMessage{}
 	if raw != nil {
 		if err := codec.DecodeValue(raw, &members); err != nil {
-			return nil, fmt.Errorf("lsp: initialize params: %w", err)
+			return nil, nil, fmt.Errorf("lsp: initialize params: %w", err)
 		}
 	}
 	process := json.RawMessage("null")
@@ -78,14 +80,11 @@ func (c *Client) initializeParams(params any) (json.RawMessage, error) {
 	}{{"processId", process}, {"rootUri", json.RawMessage("null")}, {"capabilities", json.RawMessage("{}")}} {
 		if _, ok := members[m.name]; !ok {
 			if raw, err = withMember(raw, m.name, m.value); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
-	c.mu.Lock()
-	c.folders = members["workspaceFolders"]
-	c.mu.Unlock()
-	return raw, nil
+	return raw, members["workspaceFolders"], nil
 }
 
 // Shutdown ends the session: it sends shutdown, waits for the answer, sends exit, waits

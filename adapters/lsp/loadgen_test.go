@@ -16,8 +16,9 @@ type counts struct {
 	Ends                                   struct{ OK, Error, Timeout, Cancelled, Lost int64 }
 }
 
-// load runs loadgen on gopls with hovers on every function, and returns its document.
-func load(t *testing.T, w workspace, program string, args ...string) (c counts, report string) {
+// load runs loadgen on gopls with hovers on every function, and returns its counts, its
+// report and how it ended.
+func load(t *testing.T, w workspace, program string, args ...string) (counts, string, error) {
 	t.Helper()
 	type step map[string]any
 	write := func(name string, v any) string {
@@ -42,13 +43,12 @@ func load(t *testing.T, w workspace, program string, args ...string) (c counts, 
 		"-target", "exec:'" + gopls(t) + "'", "-framing", "headers", "-profile", "lsp", "-prelude", prelude, "-mix", write("mix.json", mix), "-quiet", "-o", document,
 	}, args...)...)
 	run.Env, run.Dir = w.env, w.folder
-	out, err := run.CombinedOutput()
-	require.NoError(t, err, string(out))
+	out, ended := run.CombinedOutput()
 	text, err := os.ReadFile(document)
-	require.NoError(t, err)
+	require.NoError(t, err, string(out))
 	var d struct{ Counts counts }
 	require.NoError(t, json.Unmarshal(text, &d))
-	return d.Counts, string(out)
+	return d.Counts, string(out), ended
 }
 
 // The load generator on gopls: what it sent is what was answered, and where calls are
@@ -62,13 +62,15 @@ func TestLoadgenOnGopls(t *testing.T) {
 	require.NoError(t, err, string(out))
 	w := newWorkspace(t)
 
-	n, report := load(t, w, program, "-n", "2000", "-c", "64", "-timeout", "5m")
+	n, report, err := load(t, w, program, "-n", "2000", "-c", "64", "-timeout", "5m")
+	require.NoError(t, err, report)
 	require.Contains(t, report, "sent 2,000 = ok 2,000 + error 0 + timeout 0")
 	require.Contains(t, report, "adds up")
 	require.EqualValues(t, 2000, n.Ends.OK)
 	require.Zero(t, n.Late+n.Duplicate+n.Unknown)
 
-	n, report = load(t, w, program, "-n", "2000", "-c", "64", "-timeout", "1ms")
+	// How many are in time is gopls's affair, and a run without any is a failed one.
+	n, report, _ = load(t, w, program, "-n", "2000", "-c", "64", "-timeout", "2ms")
 	require.Contains(t, report, "adds up")
 	require.EqualValues(t, 2000, n.Sent)
 	require.Equal(t, n.Sent, n.Ends.OK+n.Ends.Error+n.Ends.Timeout+n.Ends.Cancelled+n.Ends.Lost)
