@@ -136,7 +136,7 @@ func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, ed
 	}
 	n := takeNotifier(c)
 	c.sent = b.target.g.clock.Now()
-	begun, err := b.engine.Begin(nil, engine.CallOptions[*arrival]{Method: c.method, Notify: n.fire, NoWait: true, Started: b.engine.Now()})
+	begun, err := b.engine.Begin(b.ctx, engine.CallOptions[*arrival]{Method: c.method, Notify: n.fire, NoWait: true, Started: b.engine.Now()})
 	if err != nil {
 		n.put()
 		c.refuse(burst, b.busy("too many calls are in flight"))
