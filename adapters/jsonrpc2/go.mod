@@ -5,7 +5,9 @@ go 1.26.0
 require (
 	github.com/correlator-go/correlator v0.0.0
 	github.com/creachadair/jrpc2 v1.3.6
+	github.com/sourcegraph/jsonrpc2 v0.2.3
 	github.com/stretchr/testify v1.12.1
+	github.com/valyala/bytebufferpool v1.0.0
 )
 
 require (
@@ -18,7 +20,6 @@ require (
 	github.com/puzpuzpuz/xsync/v3 v3.5.1 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
-	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/arch v0.0.0-20210923205945-b76863e36670 // indirect
 	golang.org/x/sync v0.24.0 // indirect

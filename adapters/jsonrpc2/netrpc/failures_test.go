@@ -2,6 +2,7 @@ package netrpc_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/rpc"
@@ -137,8 +138,10 @@ func TestRefusedOptions(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()
-	_, err := netrpc.New(ours, netrpc.Options{Conn: conn.Options{MatchText: true, MaxDepth: -1, Profile: 77}})
-	require.NoError(t, err, "the profile is the codec's own")
+	_, err := netrpc.New(ours, netrpc.Options{Conn: conn.Options{IdleTimeout: 1 << 62}})
+	bad, ok := errors.AsType[*conn.OptionError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, "IdleTimeout", bad.Field)
 	_, err = netrpc.Dial("unix", "/no/such/socket")
 	require.Error(t, err)
 }
