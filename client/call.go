@@ -29,7 +29,7 @@ func (c *Client) call(ctx context.Context, method string, params []byte, o CallO
 	if err != nil {
 		return nil, fmt.Errorf("client: %s: params: %w", method, err)
 	}
-	r := &request{method: method, params: full, headers: headers, timeout: o.Timeout, idle: o.IdleTimeout}
+	r := &request{method: method, params: full, headers: headers, timeout: o.Timeout, idle: o.IdleTimeout, about: o.about}
 	if o.Progress != nil {
 		r.progress = rising(o.Progress)
 	}

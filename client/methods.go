@@ -26,6 +26,7 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, o Cal
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments,omitempty"`
 	}{name, text}
+	o.about = name
 	r, err := ask[mcp.ToolResult](ctx, c, mcp.MethodCallTool, params, o, headers...)
 	if e, ok := errors.AsType[*codec.Error](err); ok && e.Code == mcp.CodeHeaderMismatch && c.headed() {
 		// The tool's schema was never listed here, or has changed: nothing was called.
@@ -74,6 +75,7 @@ func (c *Client) ReadResource(ctx context.Context, uri string, o CallOptions) (*
 	params := struct {
 		URI string `json:"uri"`
 	}{uri}
+	o.about = uri
 	r, err := ask[mcp.ReadResult](ctx, c, mcp.MethodReadResource, params, o)
 	if err == nil {
 		normalize(&r.Cached)
@@ -87,6 +89,7 @@ func (c *Client) GetPrompt(ctx context.Context, name string, arguments map[strin
 		Name      string            `json:"name"`
 		Arguments map[string]string `json:"arguments,omitempty"`
 	}{name, arguments}
+	o.about = name
 	r, err := ask[mcp.PromptResult](ctx, c, mcp.MethodGetPrompt, params, o)
 	if err == nil && r.ResultType == "" {
 		r.ResultType = mcp.ResultComplete

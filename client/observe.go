@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"strconv"
 	"time"
@@ -78,6 +79,7 @@ func (c *Client) send(ctx context.Context, r *request) ([]byte, error) {
 
 // follow sends a request over l, and lets those who watch see it.
 func (c *Client) follow(ctx context.Context, l link, r *request) ([]byte, error) {
+	r.looked = false
 	t := c.o.Tracer
 	if t == nil && !r.seen {
 		text, err := l.call(ctx, r)
@@ -102,7 +104,7 @@ func (c *Client) follow(ctx context.Context, l link, r *request) ([]byte, error)
 	err = ofMCP(err)
 	e.Duration, e.ID, e.Session, e.Err = clock.Now()-began, r.id, l.sessionID(), err
 	if err == nil {
-		e.Outcome, e.Err = c.outcome(r.method, text)
+		e.Outcome, e.Err = c.outcome(r, text)
 	}
 	if t != nil {
 		end(ctx, t, &e)
@@ -114,23 +116,24 @@ func (c *Client) follow(ctx context.Context, l link, r *request) ([]byte, error)
 }
 
 // outcome reads what a result says.
-func (c *Client) outcome(method string, text []byte) (CallOutcome, error) {
+func (c *Client) outcome(r *request, text []byte) (CallOutcome, error) {
 	if c.agreed().revision.IsModern() {
-		switch asks, err := readRound(method, text); {
+		switch asks, err := r.look(text); {
 		case err != nil:
 			return CallFailed, err
 		case asks != nil:
 			return CallInputRequired, nil
 		}
 	}
-	if method == mcp.MethodCallTool {
-		var r struct {
+	// Most results do not have it.
+	if r.method == mcp.MethodCallTool && (len(text) == 0 || text[0] != '{' || bytes.Contains(text, []byte("isError")) || bytes.Contains(text, []byte(`\u`))) {
+		var result struct {
 			IsError bool `json:"isError"`
 		}
-		switch err := decode(method, text, &r); {
+		switch err := decode(r.method, text, &result); {
 		case err != nil:
 			return CallFailed, err
-		case r.IsError:
+		case result.IsError:
 			return CallToolFailed, nil
 		}
 	}

@@ -118,6 +118,8 @@ type CallOptions struct {
 	LogLevel mcp.Level
 	// Meta are further members of the request's _meta, such as traceparent.
 	Meta mcp.Meta
+
+	about string // a tool, a prompt or a URI, for who watches
 }
 
 // withDefaults fills in what o leaves open.

@@ -26,7 +26,7 @@ func (c *Client) rounds(ctx context.Context, r *request, text []byte, o CallOpti
 	}
 	original := r.params
 	for n := 0; ; n++ {
-		state, err := readRound(r.method, text)
+		state, err := r.look(text)
 		if err != nil {
 			return nil, err
 		}
@@ -46,6 +46,15 @@ func (c *Client) rounds(ctx context.Context, r *request, text []byte, o CallOpti
 			return nil, err
 		}
 	}
+}
+
+// look is readRound for the result of r, which is read once.
+func (r *request) look(text []byte) (*round, error) {
+	if !r.looked {
+		r.asks, r.odd = readRound(r.method, text)
+		r.looked = true
+	}
+	return r.asks, r.odd
 }
 
 // readRound reads whether a result asks for input; nil says that it is complete.

@@ -144,6 +144,9 @@ func end(ctx context.Context, t Tracer, e *CallEvent) {
 // name is what a request is about, as Envelope.Name of package codec says; "" where
 // nothing of that kind is.
 func (r *request) name() string {
+	if r.about != "" {
+		return r.about
+	}
 	switch r.method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt:
 		var p struct {

@@ -55,6 +55,12 @@ type request struct {
 	id codec.ID
 	// seen says that the observer is told of it.
 	seen bool
+	// about is what it is about, if that is known without looking into params.
+	about string
+	// looked says that asks and odd are what was read in its result.
+	looked bool
+	asks   *round
+	odd    error
 }
 
 type commandTransport struct{ command conn.Command }

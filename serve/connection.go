@@ -48,6 +48,7 @@ type Connection struct {
 	idle      chan struct{} // closed when no request is live; nil when nobody waits
 	later     later
 	told      []Event       // for the observer
+	spare     []Event       // what told was before
 	entering  *entry        // what receive is stepping
 	ack       func(error)   // for the next frame that is written
 	asked     bool          // an ask was made at some time
@@ -286,6 +287,9 @@ func (c *Connection) clock() time.Time {
 
 func (c *Connection) observed() bool { return c.o.Observer != nil }
 
+// spareEvents is how many events' memory is kept for the next ones.
+const spareEvents = 64
+
 // event notes an event for outside the lock.
 func (c *Connection) event(e Event) { c.told = append(c.told, e) }
 
@@ -296,13 +300,17 @@ func (c *Connection) tell() {
 	for c.telling.CompareAndSwap(false, true) {
 		c.mu.Lock()
 		events := c.told
-		c.told = nil
+		c.told, c.spare = c.spare[:0], nil
 		c.mu.Unlock()
-		for _, e := range events {
-			c.server.emit(e)
+		for i := range events {
+			c.server.emit(events[i])
+		}
+		clear(events)
+		c.mu.Lock()
+		if cap(events) <= spareEvents {
+			c.spare = events[:0]
 		}
 		c.telling.Store(false)
-		c.mu.Lock()
 		more := len(c.told) > 0
 		c.mu.Unlock()
 		if !more {
