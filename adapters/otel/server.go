@@ -225,8 +225,11 @@ func (t *past) Get(key string) string {
 
 // textOf is the value of a JSON string; "" for anything else.
 func textOf(text json.RawMessage) string {
+	if len(text) == 0 || text[0] != '"' {
+		return "" // as a rule
+	}
 	var s string
-	if len(text) == 0 || text[0] != '"' || codec.DecodeValue(text, &s) != nil {
+	if codec.DecodeValue(text, &s) != nil {
 		return ""
 	}
 	return s
