@@ -57,8 +57,8 @@ type CallOptions struct {
 	// written over it from its beginning, whatever its length is, and returned as a
 	// slice of it. A longer one is allocated as if Into were nil. Call has Into until
 	// it returns, with an error too; then it is the caller's again, and nothing
-	// writes to it. Two calls that go on at the same time must not share it. A caller
-	// that is done with each result before its next call saves an allocation a call
+	// writes to it. Two calls that go on at the same time must not share it, nor may it
+	// overlap params. A caller that is done with each result before its next call saves an allocation a call
 	// by passing on what it got:
 	//
 	//	result, err = c.Call(ctx, method, params, conn.CallOptions{Into: result})
@@ -90,33 +90,37 @@ func (c *Conn) Call(ctx context.Context, method string, params []byte, o CallOpt
 	if c.wantsFeed(&o) {
 		return c.callFed(ctx, method, params, &o)
 	}
-	call, err := c.ask(ctx, method, params, &o, nil)
+	call, lent, err := c.ask(ctx, method, params, &o, nil)
 	if err != nil {
 		return nil, err
 	}
-	return call.Wait(ctx)
+	result, err := call.Wait(ctx)
+	if lent != nil {
+		lent.endLoan()
+	}
+	return result, err
 }
 
 // ask registers a call that will be waited for, and queues its request. It is
 // apart from Call so that its frame is gone from the stack while Call waits:
 // ten thousand waiting goroutines do not fit the caches.
-func (c *Conn) ask(ctx context.Context, method string, params []byte, o *CallOptions, f *feed) (engine.Call[[]byte], error) {
+func (c *Conn) ask(ctx context.Context, method string, params []byte, o *CallOptions, f *feed) (call engine.Call[[]byte], lent *node, err error) {
 	need, err := c.need(ctx, method, params)
 	if err != nil {
-		return engine.Call[[]byte]{}, err
+		return call, nil, err
 	}
 	held := o.NoWait
 	if held && !c.room.try(need) {
-		return engine.Call[[]byte]{}, unsent(method, bufferFull)
+		return call, nil, unsent(method, bufferFull)
 	}
-	call, err := c.engine.Begin(ctx, engine.CallOptions[[]byte]{
+	call, err = c.engine.Begin(ctx, engine.CallOptions[[]byte]{
 		Method: method, Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, NoWait: o.NoWait, Into: o.Into,
 	})
 	if err != nil {
 		if held {
 			c.room.release(need)
 		}
-		return call, err
+		return call, nil, err
 	}
 	id := call.ID()
 	if o.ID != nil {
@@ -126,18 +130,21 @@ func (c *Conn) ask(ctx context.Context, method string, params []byte, o *CallOpt
 		c.feeds.add(id, f)
 	}
 	if held || c.room.try(need) || c.waitRoom(need, ctx, call.Done()) == nil {
+		if f == nil && c.lends(params, o) && !id.IsAbsent() {
+			return call, c.lend(id, method, params, need), nil
+		}
 		if err := c.send(id, method, params, o, need, waiting); err != nil {
 			call.Cancel(err)
 		}
 	}
-	return call, nil
+	return call, nil, nil
 }
 
 // callFed is Call of a call that hears more than its answer.
 func (c *Conn) callFed(ctx context.Context, method string, params []byte, o *CallOptions) ([]byte, error) {
 	f := c.newFeed(o, nil)
 	f.signal = make(chan struct{}, 1)
-	call, err := c.ask(ctx, method, params, o, f)
+	call, _, err := c.ask(ctx, method, params, o, f)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 	c.cancels = &cancels{profile: o.Profile, framer: o.Framer, line: c.line}
 	c.writer = &writer{
 		to: stream, line: c.line, room: c.room, cancels: c.cancels,
-		dispatch: c.dispatcher(), quit: c.cut, now: TryWriterOf(stream), lone: crowdLasts,
+		encode: c.frameRequest, dispatch: c.dispatcher(), quit: c.cut, now: TryWriterOf(stream), lone: crowdLasts,
 	}
 	c.hold.init(c.line, c.cancels)
 	if c.writer.now != nil {

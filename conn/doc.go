@@ -57,7 +57,9 @@
 //
 // A frame is encoded by whoever sends it, behind the others of an open batch if
 // nobody is at that just now, else into a buffer of its own; batches and buffers
-// go onto a lock-free list. The writer takes all there is, leaves out the requests
+// go onto a lock-free list. Params of 512 bytes to 32 KiB of a caller that waits stay
+// where they are until the writer encodes them into what it is about to write, or
+// the call ends. The writer takes all there is, leaves out the requests
 // whose calls have ended, and writes the rest in one call. What one goroutine
 // sends keeps its order. The queue is bounded in bytes, by Options.WriteBuffer:
 // beyond it Call and Notify wait, each under its own deadline, in order of
@@ -84,6 +86,11 @@
 // The open batch was measured against a buffer for every frame, in the same
 // setting: 1,950 against 2,200 ns of CPU per blocking call in this process, 670
 // against 810 per Start from a callback.
+//
+// Lending long params was measured against copying them into the open batch: with
+// 1,024 callers of 4 KiB 14 to 20 % more calls a second and 13 to 20 % less CPU in this
+// process, with 1 KiB 6 % and 12 %. What waits in the queue is megabytes then, which
+// would be written to memory and read again.
 //
 // # The end
 //

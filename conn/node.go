@@ -11,7 +11,8 @@ import (
 // and puts it back into the pool once the bytes are copied or written.
 //
 // Params are copied into it, so a caller that gives up may reuse them at once,
-// whether the writer has seen the node or not.
+// whether the writer has seen the node or not. Long ones of callers that wait are
+// lent instead, see loan.
 type node struct {
 	next *node // older neighbour in the line; the writer turns it round
 	buf  []byte
@@ -30,6 +31,8 @@ type node struct {
 	// flushed is closed when all that was queued before the node was written, or
 	// will never be.
 	flushed chan struct{}
+	// loan, if there is one, is the frame, not yet encoded; buf is empty then.
+	loan *loan
 }
 
 // mark ends one frame of a batch: buf up to end, of this call.

@@ -37,9 +37,10 @@ type writer struct {
 	line     *line
 	room     *room
 	cancels  *cancels
-	dispatch func(id codec.ID) bool // still pending? the frame is about to go out
-	quit     <-chan struct{}        // closed when nothing more shall be written
-	now      TryWriter              // nil when the stream has no write that never waits
+	dispatch func(id codec.ID) bool                                                      // still pending? the frame is about to go out
+	quit     <-chan struct{}                                                             // closed when nothing more shall be written
+	encode   func(dst []byte, id codec.ID, method string, params []byte) ([]byte, error) // of loans
+	now      TryWriter                                                                   // nil when the stream has no write that never waits
 
 	// What follows belongs to who has the turn: the goroutine while it is awake, else
 	// who stands in.
@@ -165,6 +166,10 @@ func (w *writer) gather() error {
 	for w.rest != nil && len(w.batch) < batchBytes && !w.stuck {
 		n := w.rest
 		w.rest, n.next = n.next, nil
+		if n.loan != nil {
+			w.collect(n)
+			continue
+		}
 		if n.open {
 			w.line.closeOpen(n)
 		}
@@ -222,6 +227,25 @@ func (w *writer) admitBatch(n *node) bool {
 	}
 	w.batch = append(w.batch, n.buf[from:upto]...)
 	return false
+}
+
+// collect encodes a request that was lent into the batch, if its call is still
+// pending.
+func (w *writer) collect(n *node) {
+	w.charge += n.charge
+	l := n.loan
+	if !l.claim() {
+		w.skipped++
+		putLoan(n)
+		return
+	}
+	if w.dispatch(l.id) {
+		w.batch, _ = w.encode(w.batch, l.id, l.method, l.params) // loanMost fits every framing
+		w.frames++
+	} else {
+		w.skipped++
+	}
+	l.state.Store(loanCopied) // n is the caller's from here on
 }
 
 // direct writes what was gathered and then n from its own buffer.
