@@ -31,7 +31,7 @@ examples
   loadgen -target 'exec:npx -y @modelcontextprotocol/server-everything stdio' \
           -mcp -tool echo -args '{"message":"hi"}'
 
-exit  0 fine, 1 the run failed or does not add up, 2 usage,
+exit  0 fine, 1 the run failed, had no answer or does not add up, 2 usage,
       3 a goal was missed or something got worse
 `
 
@@ -101,7 +101,8 @@ examples
   loadgen -target unix:echo.sock -conns 4 -stages 10s:1k,30s:1k..8k
   loadgen -target 'exec:./server --stdio' -mcp -tool search -search 'p99<50ms'
 
-exit  0 fine, 1 the run failed or does not add up, 2 usage, 3 a goal was missed
+exit  0 fine, 1 the run failed, had no answer or does not add up, 2 usage,
+      3 a goal was missed
 `
 
 const helpServe = `loadgen serve answers each request with its own params, and misbehaves on

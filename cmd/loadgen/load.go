@@ -83,6 +83,7 @@ func (s *settings) once(ctx context.Context, i int, stdout, stderr io.Writer) (i
 	}
 	document, result, err := g.run(ctx, s.stages, config, look.hook)
 	if err == nil {
+		document.WantAnswer()
 		// What a person reads comes whatever becomes of the files.
 		err = errors.Join(document.Text(text, report.Style{Colour: colourful(text)}), s.leave(i, document, result, stdout))
 	}

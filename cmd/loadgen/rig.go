@@ -32,19 +32,24 @@ type rig struct {
 	t       *target.Target
 	session target.Session
 	mix     *plan.Mix
+	strays  *strays
 }
 
 // rig opens the target.
 func (s *settings) rig(ctx context.Context) (*rig, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	t, err := s.open(ctx)
+	seen := new(strays)
+	t, err := s.open(ctx, seen)
 	if err != nil {
 		return nil, err
 	}
-	g := &rig{settings: s, t: t}
+	g := &rig{settings: s, t: t, strays: seen}
 	if err := g.greet(ctx); err != nil {
 		err = explain(t.Conns, err)
+		for _, note := range seen.notes() {
+			err = fmt.Errorf("%w; %s", err, note)
+		}
 		_ = t.Close() // err says more
 		return nil, err
 	}
@@ -64,13 +69,14 @@ func (g *rig) broken() bool {
 	return false
 }
 
-func (s *settings) open(ctx context.Context) (*target.Target, error) {
+func (s *settings) open(ctx context.Context, seen *strays) (*target.Target, error) {
 	o := target.Options{
 		Conn: conn.Options{
 			Profile: s.profile, Framer: s.framer, Timeout: s.drive.Timeout,
 			// Room for every caller and for what is said around the load. Who
 			// finds the write buffer full waits: that is the peer not reading.
 			MaxPending: s.drive.InFlight + 64, Overflow: engine.OverflowWait,
+			OnStray: seen.see,
 		},
 		Count: s.conns,
 		Echo:  echo.Options{Framer: s.framer, Profile: s.profile, MCP: s.mcp, Shape: s.shape, Seed: s.seed},
@@ -133,6 +139,7 @@ func (g *rig) run(ctx context.Context, stages []plan.Stage, config report.Config
 	if hooks != nil {
 		hooks(&c)
 	}
+	g.strays.forget()
 	result, failure := drive.Run(ctx, g.t.Conns, c)
 	if result == nil {
 		return nil, nil, failure
@@ -146,13 +153,17 @@ func (g *rig) run(ctx context.Context, stages []plan.Stage, config report.Config
 		failure = explain(g.t.Conns, failure)
 	}
 	document, err := report.Build(config, result, server, g.goals, failure)
-	if err == nil && unknown != "" {
+	if err != nil {
+		return nil, result, err
+	}
+	document.Notes = append(document.Notes, g.strays.notes()...)
+	if unknown != "" {
 		document.Notes = append(document.Notes, unknown)
 	}
-	if lost := g.t.Lost(); err == nil && lost != nil {
+	if lost := g.t.Lost(); lost != nil {
 		document.Notes = append(document.Notes, fmt.Sprintf("the first call that was lost: %v", lost))
 	}
-	return document, result, err
+	return document, result, nil
 }
 
 // schedule is the plan of the open loop with the warm-up before it, at the rate

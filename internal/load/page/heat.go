@@ -185,7 +185,7 @@ func (r *rowsOf) draw(m *heatMap, columns []column, x *scale, full extent) {
 	}
 	m.Scale = perSecond(full.least).String() + " to " + perSecond(full.most).String() + " in a cell"
 	m.Edges, m.Heads, m.Rows, m.Cells = strings.Join(edges, " "), strings.Join(heads, separator), strings.Join(names, separator), strings.Join(cells, separator)
-	m.Summary = fmt.Sprintf("%s calls; most of them in the row from %s.", report.Grouped(calls), fullest)
+	m.Summary = fmt.Sprintf("%s; most of them in the row from %s.", report.Counted(calls, "call"), fullest)
 }
 
 // levelOf is the colour of a cell with rate calls a second: equal steps of the

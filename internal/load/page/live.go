@@ -110,9 +110,9 @@ func stateOf(d *report.Document) (state, detail string) {
 	}
 	switch {
 	case !d.Running && d.Error != "":
-		return "Ended early", d.Error
+		return "Failed", d.Error
 	case !d.Running:
-		return "Ended", report.Grouped(d.Counts.Measured.Sum()) + " calls measured; this page stays as it is"
+		return "Ended", report.Counted(d.Counts.Measured.Sum(), "call") + " measured; this page stays as it is"
 	case d.Steering.Stopped:
 		return "Stopping", detail
 	case d.Steering.Paused:

@@ -60,7 +60,7 @@ func tiles(r *run) []tile {
 	if d.Counts.Cut { // the generator gave them up: no peer failed them
 		errors -= d.Counts.Measured.Cancelled
 	}
-	out := []tile{{Name: "answered", Value: perSecond(d.Rates.Answered), Note: report.Grouped(d.Counts.Measured.Sum()) + " calls in " + length(d.Rates.Seconds)}}
+	out := []tile{{Name: "answered", Value: perSecond(d.Rates.Answered), Note: report.Counted(d.Counts.Measured.Sum(), "call") + " in " + length(d.Rates.Seconds)}}
 	if d.Config.Loop == "open" {
 		out[0].Note = "asked " + perSecond(d.Rates.Asked).String() + ", offered " + perSecond(d.Rates.Offered).String()
 	}
@@ -78,7 +78,7 @@ func tiles(r *run) []tile {
 		}
 		out = append(out, t)
 	}
-	e := tile{Name: "errors", Value: share(errors, d.Counts.Measured.Sum()), Note: report.Grouped(errors) + " calls"}
+	e := tile{Name: "errors", Value: share(errors, d.Counts.Measured.Sum()), Note: report.Counted(errors, "call")}
 	if errors > 0 {
 		e.Class = "bad"
 	}
@@ -313,7 +313,7 @@ func durationText(r *run) string {
 	c := &r.doc.Config
 	text := length(c.Duration)
 	if c.Requests > 0 {
-		text = report.Grouped(c.Requests) + " requests"
+		text = report.Counted(c.Requests, "request")
 	}
 	if c.Warmup > 0 {
 		text += " after " + length(c.Warmup) + " of warm-up"

@@ -107,7 +107,7 @@ func verdicts(r *run, named bool) []remark {
 	}
 	var out []remark
 	if d.Error != "" {
-		out = append(out, remark{prefix + "✗ ended early", "bad"})
+		out = append(out, remark{prefix + "✗ failed", "bad"})
 	}
 	switch {
 	case len(d.Problems) > 0:
@@ -130,12 +130,7 @@ func verdicts(r *run, named bool) []remark {
 	return out
 }
 
-func goalsOf(n int) string {
-	if n == 1 {
-		return "1 goal"
-	}
-	return fmt.Sprintf("%d goals", n)
-}
+func goalsOf(n int) string { return report.Counted(int64(n), "goal") }
 
 // eventsMost is how many things done to a run are listed, the last of them.
 const eventsMost = 20

@@ -76,6 +76,27 @@ func Build(c Config, r *drive.Result, server *echo.Counts, goals []slo.Goal, fai
 	return d, nil
 }
 
+// WantAnswer fails a run in which calls were sent and none was answered, not even
+// with an error: whatever the figures say, they are not of a peer that speaks the
+// protocol.
+func (d *Document) WantAnswer() {
+	n := &d.Counts
+	if n.Sent == 0 || n.Ends.OK+n.Ends.Error > 0 || d.Error != "" {
+		return
+	}
+	var ends []string
+	for _, end := range []struct {
+		name  string
+		calls int64
+	}{{"timeout", n.Ends.Timeout}, {"cancelled", n.Ends.Cancelled}, {"lost", n.Ends.Lost}} {
+		if end.calls > 0 {
+			ends = append(ends, end.name+" "+Grouped(end.calls))
+		}
+	}
+	d.Error = "no call was answered: " + strings.Join(ends, ", ")
+	d.Exit = 1
+}
+
 func distribution(h *hdr.Histogram) (Distribution, error) {
 	encoded, err := encode(h)
 	return Distribution{tally.Summarize(h), encoded}, err

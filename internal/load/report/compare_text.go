@@ -38,10 +38,7 @@ func (c *Comparison) Text(w io.Writer, style Style) error {
 }
 
 func (s Side) text() string {
-	runs := fmt.Sprintf("%d runs", len(s.Runs))
-	if len(s.Runs) == 1 {
-		runs = "1 run"
-	}
+	runs := Counted(int64(len(s.Runs)), "run")
 	return fmt.Sprintf("%s (%s) of %s, loadgen %s", runs, shorten(strings.Join(s.Runs, ", "), 60), s.Config.Target, s.Tool.Version)
 }
 

@@ -44,7 +44,7 @@ type Document struct {
 	SLO      []SLO          `json:"slo"`
 	Notes    []string       `json:"notes"`    // what the reader should know of the measurement
 	Problems []string       `json:"problems"` // contradictions between counters; empty when everything adds up
-	Error    string         `json:"error"`    // why the run ended early, "" if it did not
+	Error    string         `json:"error"`    // why the run ended early or says nothing, "" if neither
 	Exit     int            `json:"exit"`     // the program's exit code
 
 	response, service *hdr.Histogram // nil until somebody needs them

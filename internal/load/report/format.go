@@ -20,6 +20,14 @@ func Grouped(n int64) string {
 	return digits
 }
 
+// Counted is n things: "1 call", "1,024 calls". The word takes an s.
+func Counted(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return Grouped(n) + " " + word + "s"
+}
+
 // perSecond prints a rate with commas, and with a digit after the point where it
 // is small.
 func perSecond(v float64) string {

@@ -55,6 +55,6 @@ func (d *Document) partTable(p *printer) {
 			latency = fmt.Sprintf("p50 %s  p99 %s  max %s", ns(part.Response.P50), ns(part.Response.P99), ns(part.Response.Max))
 		}
 		failed := part.Ends.Sum() - part.Ends.OK
-		p.line(only(i == 0, "mix"), "%-24s %5.1f%% asked, %s calls, %s not ok; %s", part.Name, part.Share*100, Grouped(part.Ends.Sum()), Grouped(failed), latency)
+		p.line(only(i == 0, "mix"), "%-24s %5.1f%% asked, %s, %s not ok; %s", part.Name, part.Share*100, Counted(part.Ends.Sum(), "call"), Grouped(failed), latency)
 	}
 }

@@ -112,8 +112,8 @@ func (d *Document) rates(p *printer) {
 	if r.Answered == 0 {
 		answered = "no call was answered while calls were sent"
 	}
-	p.line("rate", "%s; %s calls in %v after %v of warm-up",
-		answered, Grouped(measured), short(r.Seconds), short(d.Config.Warmup))
+	p.line("rate", "%s; %s in %v after %v of warm-up",
+		answered, Counted(measured, "call"), short(r.Seconds), short(d.Config.Warmup))
 	if d.Config.Loop == "open" {
 		p.line("", "asked %s/s, offered %s/s; behind %s, dropped %s",
 			perSecond(r.Asked), perSecond(r.Offered), share(d.Counts.Behind, d.Counts.Planned), share(d.Counts.Dropped, d.Counts.Planned))
