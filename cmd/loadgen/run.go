@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/load/target"
 )
 
 // The exit codes.
@@ -122,6 +123,8 @@ func dispatch(ctx context.Context, name string, args []string, stdout, stderr io
 		return exitOK, help(args, stdout)
 	case name == "" && len(args) > 0 && isHelp(args[0]):
 		return exitOK, help(nil, stdout)
+	case name == "" && len(args) > 0 && isVersion(args[0]):
+		name, args = "version", args[1:]
 	case name == "":
 		name = commands()[0].name
 	}
@@ -133,6 +136,8 @@ func dispatch(ctx context.Context, name string, args []string, stdout, stderr io
 }
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" || arg == "--h" }
+
+func isVersion(arg string) bool { return arg == "-version" || arg == "--version" }
 
 func help(args []string, stdout io.Writer) error {
 	text := helpAll
@@ -178,9 +183,20 @@ func parse(f *flag.FlagSet, args []string) error {
 		return err
 	}
 	if f.NArg() > 0 {
-		return usagef("unexpected argument %q: a target with spaces needs quotes, and flags stand before it", f.Arg(0))
+		return stray(f)
 	}
 	return nil
+}
+
+// stray says what is wrong with an argument that no flag takes.
+func stray(f *flag.FlagSet) error {
+	arg := f.Arg(0)
+	if f.Lookup("target") != nil {
+		if _, err := target.Parse(arg); err == nil {
+			return usagef("unexpected argument %q: a target stands behind -target", arg)
+		}
+	}
+	return usagef("unexpected argument %q: there are only flags here, and a value with spaces needs quotes", arg)
 }
 
 // parseSome reads the flags of args and leaves the rest in f.Args.

@@ -59,9 +59,11 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	code, out, _ := loadgen(t, "version")
-	require.Equal(t, exitOK, code)
-	require.Regexp(t, `^loadgen \S+ go1`, out)
+	for _, name := range []string{"version", "-version", "--version"} {
+		code, out, _ := loadgen(t, name)
+		require.Equal(t, exitOK, code, name)
+		require.Regexp(t, `^loadgen \S+ go1`, out, name)
+	}
 }
 
 func TestUsageErrors(t *testing.T) {

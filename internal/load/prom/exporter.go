@@ -1,6 +1,7 @@
 package prom
 
 import (
+	"bytes"
 	"io"
 	"strings"
 	"sync"
@@ -112,9 +113,10 @@ func (e *Exporter) Write(w io.Writer) error {
 	for _, c := range e.counters {
 		c.Set(uint64(c.of(&e.sums)))
 	}
-	keep := &keeper{w: w}
-	e.set.WritePrometheus(keep)
-	return keep.err
+	var text bytes.Buffer
+	e.set.WritePrometheus(&text)
+	_, err := w.Write(explained(text.Bytes()))
+	return err
 }
 
 func (e *Exporter) take(row *tally.Row) {
@@ -124,21 +126,6 @@ func (e *Exporter) take(row *tally.Row) {
 	s.inFlight = row.InFlight
 	e.service.add(row.Kept.Service)
 	e.response.add(row.Kept.Response)
-}
-
-// keeper keeps the first error, since the library drops it.
-type keeper struct {
-	w   io.Writer
-	err error
-}
-
-func (k *keeper) Write(b []byte) (int, error) {
-	if k.err != nil {
-		return 0, k.err
-	}
-	n, err := k.w.Write(b)
-	k.err = err
-	return n, err
 }
 
 // transportOf is the value of network.transport for a target.

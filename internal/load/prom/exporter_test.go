@@ -24,16 +24,21 @@ const ms = time.Millisecond
 var sampleLine = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)+\})? (\S+)$`)
 
 // scrape reads the text format: every line is a comment or a sample, every sample
-// has a type, and the samples of a family stand together.
+// has a type and a help, and the samples of a family stand together.
 func scrape(t *testing.T, e *prom.Exporter) map[string]float64 {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, e.Write(&b))
-	out, types, last := map[string]float64{}, map[string]string{}, ""
+	out, types, last, helped := map[string]float64{}, map[string]string{}, "", ""
 	for lines := bufio.NewScanner(&b); lines.Scan(); {
 		line := lines.Text()
 		if f := strings.Fields(line); f[0] == "#" {
-			if f[1] == "TYPE" {
+			switch f[1] {
+			case "HELP":
+				require.Greater(t, len(f), 3, line)
+				helped = f[2]
+			case "TYPE":
+				require.Equal(t, helped, f[2], "its help stands before it")
 				require.NotContains(t, types, f[2], "a type stands once")
 				types[f[2]], last = f[3], f[2]
 			}
