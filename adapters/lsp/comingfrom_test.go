@@ -17,6 +17,7 @@ import (
 	xjsonrpc2 "golang.org/x/exp/jsonrpc2"
 
 	"github.com/correlator-go/correlator/adapters/lsp"
+	"github.com/correlator-go/correlator/conn"
 )
 
 // What docs/coming-from/go-lsp-dev.md shows stands here, compiled and run.
@@ -165,6 +166,36 @@ func TestComingFrom(t *testing.T) {
 			require.Equal(t, []string{`1 [{"staticcheck":true}]`}, <-served)
 		})
 	}
+}
+
+// What a call gets whose server ends.
+func TestComingFromServerGoes(t *testing.T) {
+	dying := func() io.ReadWriteCloser {
+		near, far := net.Pipe()
+		go func() {
+			_, _ = newFake(t, far).read()
+			_ = far.Close()
+		}()
+		return near
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	x, err := xjsonrpc2.Dial(t.Context(), dialer{dying()}, xjsonrpc2.ConnectionOptions{})
+	require.NoError(t, err)
+	require.ErrorIs(t, x.Call(ctx, "x", nil).Await(ctx, nil), context.DeadlineExceeded)
+
+	l := lspdev.NewConn(lspdev.NewHeaderStream(dying()))
+	l.Go(t.Context(), lspdev.MethodNotFoundHandler)
+	_, err = l.Call(t.Context(), "x", nil, nil)
+	require.ErrorIs(t, err, io.EOF)
+	<-l.Done()
+
+	c, err := lsp.New(dying(), lsp.Options{})
+	require.NoError(t, err)
+	_, err = c.Initialize(t.Context(), nil, lsp.CallOptions{})
+	gone := new(conn.PeerGone)
+	require.ErrorAs(t, err, &gone)
+	<-c.Done()
 }
 
 // Every block of the page is in this file.
