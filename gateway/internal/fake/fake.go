@@ -50,7 +50,10 @@ func (s *Server) Open(_ context.Context, owner link.Owner, k link.Key) (link.Ups
 }
 
 // Way waits for the n-th way, from 0.
-func (s *Server) Way(n int) *Way {
+func (s *Server) Way(n int) *Way { return s.WayOr(n, nil) }
+
+// WayOr is Way until stop is closed, when it is nil.
+func (s *Server) WayOr(n int, stop <-chan struct{}) *Way {
 	for {
 		s.mu.Lock()
 		if len(s.ways) > n {
@@ -62,7 +65,11 @@ func (s *Server) Way(n int) *Way {
 		}
 		more := s.more
 		s.mu.Unlock()
-		<-more
+		select {
+		case <-more:
+		case <-stop:
+			return nil
+		}
 	}
 }
 
@@ -188,15 +195,25 @@ func say(r link.Receiver, frame string) error {
 
 // Next waits for the next frame but the handshake.
 func (w *Way) Next() string {
+	frame, _ := w.NextOr(nil)
+	return frame
+}
+
+// NextOr is Next until stop is closed.
+func (w *Way) NextOr(stop <-chan struct{}) (frame string, ok bool) {
 	for {
 		w.mu.Lock()
 		if w.read < len(w.frames) {
 			defer w.mu.Unlock()
 			w.read++
-			return w.frames[w.read-1]
+			return w.frames[w.read-1], true
 		}
 		w.mu.Unlock()
-		<-w.changed
+		select {
+		case <-w.changed:
+		case <-stop:
+			return "", false
+		}
 	}
 }
 
