@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(3)
 		}
+	case "stdio": // the child of the page for those who come from go-sdk
+		if err := serveOverOurs(context.Background(), newServer(newBench())); err != nil && !errors.Is(err, io.EOF) {
+			os.Exit(3)
+		}
 	case "banner": // as a server does that logs to its standard output
 		fmt.Println("Server listening on port 3000")
 		_ = newServer(newBench()).Run(context.Background(), gosdk.Stdio(gosdk.Options{}))

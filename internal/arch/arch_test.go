@@ -40,6 +40,7 @@ var allowed = []struct {
 	{"mcp", []string{"codec", "internal/invariants"}},
 	{"serve", []string{"codec", "conn", "engine", "mcp", "progress"}},
 	{"client", []string{"codec", "conn", "engine", "mcp"}},
+	{"examples/embedding", nil},
 	{"examples/everything", []string{"mcp", "serve"}},
 	{"examples/everything/client", []string{"client", "codec", "mcp"}},
 	{"examples/quickstart/client", []string{"client", "conn"}},
