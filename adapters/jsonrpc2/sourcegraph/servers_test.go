@@ -164,6 +164,9 @@ func converse(t *testing.T, openClient, openServer opener) {
 		})
 	}
 	wg.Wait()
+	short, cancel := context.WithCancel(ctx)
+	cancel()
+	require.Equal(t, context.Canceled, c.Call(short, "held", nil, nil))
 	close(release)
 	require.NoError(t, script.Get(t, held))
 	require.Equal(t, "released", text)
@@ -186,10 +189,6 @@ func converse(t *testing.T, openClient, openServer opener) {
 	require.NoError(t, c.Call(ctx, "ask back", nil, &text))
 	require.Equal(t, "so, jsonrpc2: code 5 message: cannot", text)
 	require.Equal(t, `"so"`, script.Get(t, notes))
-
-	short, cancel := context.WithCancel(ctx)
-	cancel()
-	require.Equal(t, context.Canceled, c.Call(short, "echo", nil, nil))
 
 	require.Equal(t, jsonrpc2.ErrClosed, c.Call(ctx, "hang up", nil, nil))
 	script.Get(t, c.DisconnectNotify())

@@ -10,7 +10,7 @@ import (
 // Messages is what sends and receives whole messages: a channel.Channel of jrpc2,
 // an ObjectStream of sourcegraph in a coat.
 type Messages interface {
-	// Send sends one message, which it may keep until it returns.
+	// Send sends one message, which is its own from then on.
 	Send(message []byte) error
 	// Recv gives the next message, good until it is called again; an empty one
 	// stands for nothing.
@@ -66,11 +66,8 @@ func (c *carrier) Write(p []byte) (int, error) {
 			c.out = append(c.out, p[n:]...)
 			return len(p), nil
 		}
-		line := p[n : n+i : n+i] // nobody may append to it in place
-		if len(c.out) > 0 {
-			line = append(c.out, line...)
-			c.out = nil
-		}
+		line := append(c.out, p[n:n+i]...)
+		c.out = nil
 		if err := c.send(line); err != nil {
 			return n, err
 		}
