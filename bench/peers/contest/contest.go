@@ -164,7 +164,7 @@ func (c *Contest) takesPart(p peer.Peer, row report.Row) bool {
 	}
 	switch row.Scenario {
 	case report.Closed:
-		return p.Class != peer.Adapted
+		return p.Class != peer.Adapted && p.Name != peer.Submitted
 	case report.Adapters:
 		switch p.Name {
 		case peer.MCPGo, peer.MCPGoAdapted:
@@ -178,7 +178,7 @@ func (c *Contest) takesPart(p peer.Peer, row report.Row) bool {
 	case report.Open:
 		return p.Name == peer.Blocking || p.Name == peer.Callbacks || p.Name == c.bestRival()
 	case report.Loadgen:
-		return p.Name == peer.Batches
+		return p.Name == peer.Batches || p.Name == peer.Submitted
 	case report.Expiry:
 		return p.Name == peer.Blocking || p.Name == peer.Callbacks || p.Class == peer.JSON
 	}

@@ -29,6 +29,7 @@ var ours = []Peer{
 	{Name: Into, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: blocking(true)},
 	{Name: Callbacks, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: pumped(callbacks)},
 	{Name: Batches, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: pumped(inBatches)},
+	{Name: Submitted, Class: Ours, Server: server.Lines, Timeouts: "argument", Open: pumped(submitted)},
 	{Name: Typed, Class: Ours, Server: server.MCP, Timeouts: "argument", Open: openTyped},
 }
 

@@ -51,7 +51,7 @@ func Judge(r *Report) []Verdict {
 func subject(row *Row) string {
 	switch row.Scenario {
 	case Loadgen:
-		return peer.Batches
+		return peer.Submitted
 	case Codec:
 		return wire.Ours
 	case Adapters:
@@ -232,7 +232,7 @@ func expiryDemands(row *Row) []Verdict {
 	}
 }
 
-// loadgenShare is what the load generator may add to the CPU of a call.
+// loadgenShare is, of the CPU of a call made in the same way by hand, what the load generator may add to the CPU of a call.
 const loadgenShare = 0.25
 
 func loadgenDemands(row *Row) []Verdict {
@@ -241,5 +241,6 @@ func loadgenDemands(row *Row) []Verdict {
 	})}
 }
 
-// LoadgenClient is the load generator at its peak: its closed loop in batches.
+// LoadgenClient is the load generator at its peak: its closed loop, in which one
+// goroutine submits what has come free.
 const LoadgenClient = "loadgen"
