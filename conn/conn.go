@@ -74,6 +74,9 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 		Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, Grace: o.Grace, Clock: o.Clock,
 		Observer: o.Observer, OnAbandon: c.abandoned, OnPanic: o.OnPanic,
 		Detach: c.results.copy, Expiring: c.expiring,
+		// An integer of LSP has 32 bits, and servers in use read an id into that many: 1,
+		// 2, 3 and so on stays below for two thousand million calls.
+		CallerIDs: o.Profile == codec.LSP,
 	})
 	if err != nil {
 		return nil, err

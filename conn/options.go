@@ -50,7 +50,8 @@ const (
 // serves nothing but ping. Options are copied by New.
 type Options struct {
 	// Profile chooses the dialect: which ids are legal, how a cancel is
-	// written, whether a cancelled request is answered. Zero is MCP.
+	// written, whether a cancelled request is answered, and which ids calls get: below
+	// 2^52, or in LSP, whose integers have 32 bits, 1, 2, 3 and so on. Zero is MCP.
 	Profile codec.Profile
 	// Framer cuts the stream into frames. Nil is codec.LineFramer, the framing
 	// of MCP; LSP wants codec.HeaderFramer.
