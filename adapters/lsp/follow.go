@@ -148,8 +148,9 @@ func (f *follower) wait(ctx context.Context, expired <-chan time.Time) conn.Outc
 
 // end ends the call, unless it has ended.
 func (f *follower) end(cause error) {
-	f.client.conn.Cancel(f.id, cause)
-	f.tell()
+	if f.client.conn.Cancel(f.id, cause) {
+		f.tell()
+	}
 }
 
 // tell sends the cancel that the connection was told not to send.
