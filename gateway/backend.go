@@ -135,7 +135,7 @@ func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, ed
 		return
 	}
 	n := takeNotifier(c)
-	c.sent = b.target.g.clock.Now()
+	c.sent, c.owned = b.target.g.clock.Now(), c.hears() || l.streams
 	begun, err := b.engine.Begin(b.ctx, engine.CallOptions[*arrival]{Method: c.method, Notify: n.fire, NoWait: true, Started: b.engine.Now()})
 	if err != nil {
 		n.put()
@@ -147,7 +147,7 @@ func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, ed
 		return // the engine was closed, and the call has been told
 	}
 	number, _ := id.Int()
-	if c.hears() {
+	if c.owned {
 		b.owners.own(number, c)
 	}
 	c.number.Store(number)

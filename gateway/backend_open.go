@@ -85,6 +85,9 @@ func (b *backend) try() (*life, error) {
 		return nil, err
 	}
 	l.up = up
+	if s, ok := up.(link.Streamer); ok {
+		l.streams = s.Streams()
+	}
 	if !b.target.o.Plain {
 		if err := b.shake(ctx, l); err != nil {
 			up.End(err)
@@ -194,6 +197,7 @@ func (b *backend) close(why error) {
 type life struct {
 	b        *backend
 	up       link.Upstream
+	streams  bool          // each call has a stream of its own
 	failures int           // that went before it
 	since    time.Duration // when it was published
 	gone     chan struct{} // closed when why is known

@@ -34,6 +34,7 @@ type call struct {
 	number atomic.Int64
 	giveUp atomic.Pointer[reasonToStop]
 	over   atomic.Bool
+	owned  bool // the backend finds it by its number; set before it has one
 	// told says who tells the upstream that the call was cancelled; see cancel.
 	told atomic.Uint32
 
@@ -144,7 +145,7 @@ func (c *call) settled(o *engine.Outcome[*arrival]) {
 	b := c.backend.Load()
 	number, _ := o.ID.Int()
 	c.over.Store(true)
-	if c.hears() {
+	if c.owned {
 		b.disown(number)
 	}
 	if o.Status == engine.Resolved {

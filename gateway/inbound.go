@@ -14,7 +14,7 @@ func (l *life) Receive(burst *link.Burst, m *codec.Message) error {
 	case codec.KindResult, codec.KindError:
 		l.answered(burst, m)
 	case codec.KindRequest:
-		l.asked(burst, m)
+		l.asked(burst, m, nil)
 	case codec.KindNotification:
 		l.notified(burst, m)
 	}

@@ -22,14 +22,18 @@ type asked struct {
 	open map[int64]*ask
 }
 
-// asked takes a request of the server.
-func (l *life) asked(burst *link.Burst, m *codec.Message) {
+// asked takes a request of the server. about is the call that it concerns, where its
+// stream says so, else nil.
+func (l *life) asked(burst *link.Burst, m *codec.Message, about *call) {
 	b := l.b
 	if !b.target.o.Plain && string(m.Method()) == mcp.MethodPing {
 		l.reply(burst, codec.AppendResult(nil, m.RawID(), []byte("{}")))
 		return
 	}
 	s := b.soleClient()
+	if about != nil {
+		s = about.session
+	}
 	if s == nil {
 		b.target.g.dropped(UnownedAsk, nil, b)
 		l.reply(burst, codec.AppendError(nil, m.RawID(), &codec.Error{
@@ -46,6 +50,9 @@ func (l *life) asked(burst *link.Burst, m *codec.Message) {
 	defer out.put()
 	out.rewrite.Reverse(m, a.number)
 	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, Class: link.Ask}
+	if about != nil {
+		out.frame.About = about.key.ID
+	}
 	s.send(burst, &out.frame)
 }
 

@@ -73,6 +73,26 @@ type Owner interface {
 	// Dispatch is asked right before the request of a call is written, or sent,
 	// whether it is still wanted, and notes that it was sent.
 	Dispatch(call int64) bool
+	// ReceiveFor is Receive for a message that came on the stream of a call's own, as
+	// Streamable HTTP has it: a request, a log line or a notification on it concerns
+	// that call and no other. Answers in it are that call's.
+	ReceiveFor(call int64, b *Burst, m *codec.Message) error
+	// Fail says that a call will get no answer, and why, while the way stays open.
+	Fail(call int64, err error)
+}
+
+// Adopter is an Upstream that wants to know what is spoken with its server.
+type Adopter interface {
+	// Adopt says which revision requests are of that do not name one themselves; ""
+	// says that it is not known (any more).
+	Adopt(revision string)
+}
+
+// Streamer is an Upstream whose calls have streams of their own, so that
+// Owner.ReceiveFor is called.
+type Streamer interface {
+	// Streams says so.
+	Streams() bool
 }
 
 // Client is one client, or one session of a client, as its transport gives it.
