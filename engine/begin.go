@@ -30,7 +30,22 @@ func (e *Engine[T]) Begin(ctx context.Context, o CallOptions[T]) (Call[T], error
 	var s *slot[T]
 	var i uint32
 	if e.room.waiting.Load() == 0 {
-		s, i = e.free.take()
+		// As free.take has it, without a call.
+		tk := e.free.hold()
+		head := tk.head.Load()
+		if top := topOf(head); top != 0 {
+			s, i = e.table.slot(top-1), top-1
+			w := s.load()
+			if tk.head.CompareAndSwap(head, poppedTo(head, w.next())) {
+				e.free.release(tk)
+				r := makeRef(w.gen()+1, i)
+				e.begin(ctx, s, r, &o)
+				return Call[T]{e: e, ref: r}, nil
+			}
+			e.free.collided(tk)
+		}
+		s, i = e.free.takeAnywhere(tk.stripe)
+		e.free.release(tk)
 	}
 	if s == nil {
 		var err error
@@ -82,8 +97,25 @@ func (e *Engine[T]) begin(ctx context.Context, s *slot[T], r ref, o *CallOptions
 	} else if e.detach != nil {
 		s.value = o.Into
 	}
-	p, usual := e.planUsual(ctx, o, now)
-	if !usual {
+	// The usual plan, without a call: a total deadline, not a far one, and no other
+	// that matters.
+	var p plan
+	budget, idle := o.Timeout, o.IdleTimeout
+	if budget == 0 {
+		budget = e.timeout
+	}
+	if idle == 0 {
+		idle = e.idle
+	}
+	usual := budget > 0 && budget <= e.near && (idle <= 0 || idle >= budget)
+	if usual && ctx != nil {
+		_, has := ctx.Deadline()
+		usual = !has
+	}
+	if usual {
+		p.tick = e.ticks.tick(e.ticks.count(now+int64(budget)) + 1)
+		p.limits, p.budget = plain, int64(budget)
+	} else {
 		p = e.plan(ctx, o, now)
 	}
 	d := e.table.dir.Load().details.at(r.index())

@@ -15,29 +15,6 @@ type plan struct {
 	far    int64 // the total deadline in nanoseconds, when limits say that it is far
 }
 
-// planUsual is plan for a call that has a total deadline, not a far one, and no
-// other that matters; false sends the caller to plan.
-func (e *Engine[T]) planUsual(ctx context.Context, o *CallOptions[T], now int64) (p plan, ok bool) {
-	budget, idle := o.Timeout, o.IdleTimeout
-	if budget == 0 {
-		budget = e.timeout
-	}
-	if idle == 0 {
-		idle = e.idle
-	}
-	if budget <= 0 || budget > e.near || idle > 0 && idle < budget {
-		return p, false
-	}
-	if ctx != nil {
-		if _, has := ctx.Deadline(); has {
-			return p, false
-		}
-	}
-	p.tick = e.ticks.tick(e.ticks.count(now+int64(budget)) + 1)
-	p.limits, p.budget = plain, int64(budget)
-	return p, true
-}
-
 func (e *Engine[T]) plan(ctx context.Context, o *CallOptions[T], now int64) (p plan) {
 	var total int64 // when, in nanoseconds; 0 is never
 	if budget := pick(o.Timeout, e.timeout); budget != 0 {
