@@ -126,7 +126,7 @@ func (r *rig) sums(name string) map[string]int64 {
 func words(attrs []attribute.KeyValue) string {
 	var out []string
 	for _, a := range attrs {
-		out = append(out, string(a.Key)+"="+a.Value.Emit())
+		out = append(out, string(a.Key)+"="+a.Value.String())
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")

@@ -3,7 +3,9 @@ package otel_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -204,6 +206,9 @@ func TestConcurrently(t *testing.T) {
 			require.EqualValues(t, callers*calls, total(r.counts(clientOperation), "tools/call"))
 			ours, parents := map[trace.SpanID]bool{}, map[trace.SpanID]bool{}
 			for _, s := range r.take() {
+				if !strings.HasPrefix(s.Name, "tools/call ") {
+					continue // the server ends those of the handshake when it has answered
+				}
 				switch s.SpanKind {
 				case trace.SpanKindClient:
 					ours[s.SpanContext.SpanID()] = true
@@ -212,7 +217,7 @@ func TestConcurrently(t *testing.T) {
 				}
 			}
 			require.Len(t, ours, callers*calls)
-			require.Equal(t, ours, parents)
+			require.True(t, maps.Equal(ours, parents))
 			require.Zero(t, r.sums("correlator.calls.in_flight")["network.transport=pipe"])
 		})
 	}

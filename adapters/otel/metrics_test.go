@@ -72,14 +72,12 @@ func TestInstruments(t *testing.T) {
 		require.NotEmpty(t, m.Unit, name)
 	}
 	var operation mcpconv.ClientOperationDuration
-	known := []string{"mcp.method.name"}
-	for _, a := range []string{
+	known := []string{
+		"mcp.method.name",
 		string(operation.AttrGenAIToolName("").Key), string(operation.AttrGenAIPromptName("").Key), string(operation.AttrGenAIOperationName("").Key),
 		string(operation.AttrErrorType("").Key), string(operation.AttrRPCResponseStatusCode("").Key), string(operation.AttrProtocolVersion("").Key),
 		string(operation.AttrNetworkTransport("").Key), string(operation.AttrNetworkProtocolName("").Key), string(operation.AttrNetworkProtocolVersion("").Key),
 		string(operation.AttrServerAddress("").Key), string(operation.AttrServerPort(0).Key),
-	} {
-		known = append(known, a)
 	}
 	for _, p := range all[clientOperation].Data.(metricdata.Histogram[float64]).DataPoints {
 		for _, a := range p.Attributes.ToSlice() {
