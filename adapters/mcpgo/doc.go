@@ -25,8 +25,9 @@
 //
 // # What changes
 //
-//   - One writer takes what all callers have queued and writes it in one call; the
-//     answer's bytes are found by one scan, not decoded three times.
+//   - One writer takes what all callers have queued and writes it in one call. Params
+//     that hold JSON text are put together from it, checked by one scan, not encoded
+//     twice; the answer's bytes are found by one scan, not decoded three times.
 //   - Ids and progress tokens on the wire are the connection's own. A caller's
 //     token is put back before a notification is handed out, so two calls may use
 //     the same one.
