@@ -18,6 +18,7 @@ type Codec struct {
 	o       Options
 	answers *answers
 	current *answer // between ReadResponseHeader and ReadResponseBody
+	params  []byte  // of the request that is being written; the client writes one at a time
 }
 
 var _ rpc.ClientCodec = (*Codec)(nil)
@@ -45,7 +46,7 @@ func (c *Codec) Conn() *conn.Conn { return c.conn }
 
 // WriteRequest starts a call. It waits for room in the write buffer.
 func (c *Codec) WriteRequest(r *rpc.Request, args any) error {
-	params, err := c.params(args)
+	params, err := c.encode(args)
 	if err != nil {
 		return err
 	}
@@ -57,20 +58,29 @@ func (c *Codec) WriteRequest(r *rpc.Request, args any) error {
 	return err
 }
 
-// params are those of one request.
-func (c *Codec) params(args any) ([]byte, error) {
-	if c.o.Named {
-		if args == nil {
-			return nil, nil
-		}
-		params, err := codec.AppendValue(nil, args)
-		if err == nil && params[0] != '{' && params[0] != '[' {
-			err = fmt.Errorf("netrpc: %T is no object and no array, so it cannot be params", args)
-		}
-		return params, err
+// encode gives the params of one request, nil for none.
+func (c *Codec) encode(args any) ([]byte, error) {
+	if c.o.Named && args == nil {
+		return nil, nil
 	}
-	params, err := codec.AppendValue([]byte{'['}, args)
-	return append(params, ']'), err
+	params := c.params[:0]
+	if !c.o.Named {
+		params = append(params, '[')
+	}
+	params, err := codec.AppendValue(params, args)
+	if err != nil {
+		return nil, err
+	}
+	if cap(params) <= largeValue {
+		c.params = params
+	}
+	if !c.o.Named {
+		return append(params, ']'), nil
+	}
+	if params[0] != '{' && params[0] != '[' {
+		return nil, fmt.Errorf("netrpc: %T is no object and no array, so it cannot be params", args)
+	}
+	return params, nil
 }
 
 // settled takes an outcome to the client. Calls that fail with the connection are
