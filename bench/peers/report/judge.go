@@ -232,7 +232,8 @@ func expiryDemands(row *Row) []Verdict {
 	}
 }
 
-// loadgenShare is, of the CPU of a call made in the same way by hand, what the load generator may add to the CPU of a call.
+// loadgenShare is what the load generator may add to the CPU of a call, as a part of
+// what the same call costs by hand.
 const loadgenShare = 0.25
 
 func loadgenDemands(row *Row) []Verdict {
