@@ -8,7 +8,7 @@ import "reflect"
 // has to help it, and fresh memory stops its first user at every page. A registration
 // that finds no slab ready makes one, or waits for the one that is being made.
 //
-// A table of a few thousand slots is left alone, and so is one that is at its bound
+// A table of two thousand slots is left alone, and so is one that is at its bound
 // or has stopped growing: then nothing runs.
 
 const (
@@ -16,7 +16,7 @@ const (
 
 	// The reserve is as many slots again as were handed out, within these. The most
 	// is 5 MB, what a million registrations a second use in 50 ms.
-	reserveMin = 2 * slabChunks * chunkSize
+	reserveMin = slabChunks * chunkSize
 	reserveMax = 6 * largeChunks * chunkSize
 )
 
@@ -24,9 +24,9 @@ const (
 func reserve(used uint32) uint32 { return min(max(used, reserveMin), reserveMax) }
 
 // runsLow reports whether a table of which so many slots were handed out should grow
-// ahead: a quarter of the reserve is left, or a small slab. To begin
-// costs the one who registers the waking of another thread, which where all cores
-// have work displaces it, so it is done seldom.
+// ahead: a quarter of the reserve is left, or half of the smallest. To begin costs
+// the one who registers the waking of another thread, which where all cores have
+// work displaces it, so it is done seldom.
 func (f *freelist[T]) runsLow(used uint32) bool {
 	slots := uint32(f.table.slots())
 	return slots > aheadFrom && slots < used+max(reserve(used)/4, reserveMin/2) && slots < f.limit()

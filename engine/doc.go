@@ -87,7 +87,7 @@
 // the entry of the index. Memory per slot is 64 bytes and 12 of the wheel, and 32
 // for calls with a method or a deadline; with callers' ids 8 for an integer or 16
 // for a text, and the index's entry of about 50. Slots are never given back; their
-// number follows the peak in flight. A table of more than a thousand is made larger
+// number follows the peak in flight. A table of more than two thousand is made larger
 // ahead of need while it grows, by a goroutine that ends with that: by as much again,
 // and at most by 49,152 slots. Len, Pending and Stats walk the table.
 //
