@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/valyala/bytebufferpool"
@@ -13,15 +14,16 @@ import (
 
 // encoded is the JSON text of params in a pooled buffer, or nothing.
 type encoded struct {
-	B    []byte // nil for nothing; it lies in buf
-	buf  *bytebufferpool.ByteBuffer
-	pool func(*bytebufferpool.ByteBuffer)
+	B     []byte                     // nil for nothing; it lies in one of the two
+	value *bytebufferpool.ByteBuffer // of the codec
+	text  *textBuffer
 }
 
 // put gives the buffer back.
 func (e encoded) put() {
-	if e.buf != nil {
-		e.pool(e.buf)
+	codec.PutValue(e.value)
+	if e.text != nil && cap(e.text.b) <= keptText {
+		textBuffers.Put(e.text)
 	}
 }
 
@@ -57,7 +59,7 @@ func encodeValue(params any) (encoded, error) {
 	if err != nil {
 		return encoded{}, err
 	}
-	e := encoded{buf.B, buf, codec.PutValue}
+	e := encoded{B: buf.B, value: buf}
 	if string(buf.B) == "null" {
 		e.put()
 		return encoded{}, nil
@@ -72,7 +74,7 @@ func encodeCall(p *mcp.CallToolParams) (encoded, bool) {
 		arguments, _ = p.Arguments.(json.RawMessage)
 	}
 	e := begin()
-	b, err := e.buf.B, error(nil)
+	b, err := e.text.b, error(nil)
 	if len(arguments) > 0 {
 		var ok bool
 		if b, ok = scanned(b, arguments); !ok {
@@ -118,7 +120,7 @@ func encodeMembers(members map[string]json.RawMessage) (encoded, bool) {
 		return encoded{}, false
 	}
 	e := begin()
-	b := e.buf.B
+	b := e.text.b
 	for _, text := range members {
 		var ok bool
 		if b, ok = scanned(b[:0], text); !ok {
@@ -137,17 +139,22 @@ func encodeMembers(members map[string]json.RawMessage) (encoded, bool) {
 	return e.done(append(b, '}'), start), true
 }
 
-// texts are the buffers of params that are put together.
-var texts bytebufferpool.Pool
+// textBuffers are for params that are put together. The library's pool of buffers would
+// learn the size of most and let go of every longer one; these serve short and long
+// ones in turn.
+var textBuffers = sync.Pool{New: func() any { return new(textBuffer) }}
 
-func begin() encoded { return encoded{nil, texts.Get(), putText} }
+type textBuffer struct{ b []byte }
 
-func putText(b *bytebufferpool.ByteBuffer) { texts.Put(b) }
+// keptText is the capacity, in bytes, of the largest buffer that is kept.
+const keptText = 256 << 10
+
+func begin() encoded { return encoded{text: textBuffers.Get().(*textBuffer)} }
 
 // done makes the text that begins at start of b, which grew out of the buffer, the
 // one that was encoded.
 func (e encoded) done(b []byte, start int) encoded {
-	e.buf.B, e.B = b, b[start:]
+	e.text.b, e.B = b[:0], b[start:]
 	return e
 }
 
