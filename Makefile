@@ -5,7 +5,7 @@ COUNT     ?= 6
 BENCH     ?= .
 ONCE      ?= , (1024|252|1000) callers, 100 |^(open|codec)|1000 pending
 PEERS_JSON ?= docs/peers.json
-MODULES   := . gateway tools interop adapters/mcpgo adapters/gosdk adapters/lsp adapters/otel bench/peers browser
+MODULES   := . gateway tools interop adapters/mcpgo adapters/gosdk adapters/jsonrpc2 adapters/lsp adapters/otel bench/peers browser
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/386
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 

@@ -10,7 +10,8 @@ import (
 
 // ClientOptions are those of jrpc2.ClientOptions. Nil is valid.
 type ClientOptions struct {
-	// Logger gets what came in and could not be used. It must not block.
+	// Logger gets what came in and could not be used. It must not block, and is
+	// called by several goroutines.
 	Logger jrpc2.Logger
 	// OnNotify gets the server's notifications, one at a time, in order. Nil drops
 	// them.

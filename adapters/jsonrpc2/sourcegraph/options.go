@@ -48,7 +48,8 @@ func OnSend(f func(*jsonrpc2.Request, *jsonrpc2.Response)) Option {
 }
 
 // SetLogger is jsonrpc2.SetLogger: logger gets what came in and could not be used,
-// and what the library's handlers have to say. It must not block.
+// and what the library's handlers have to say. It must not block, and is called by
+// several goroutines.
 func SetLogger(logger jsonrpc2.Logger) Option {
 	return func(o *options) { o.logger = logger }
 }
