@@ -21,6 +21,8 @@ var (
 	// ErrSessionEnded: a server of the older era no longer knows the HTTP session,
 	// and a new one could not be begun. The request was not served.
 	ErrSessionEnded = errors.New("client: HTTP session ended")
+	// ErrWireClosed: Close was called on the Wire. Nothing was sent.
+	ErrWireClosed = errors.New("client: the wire is closed")
 	// ErrSubscriptionEnded is what Next of a subscription gives after the last
 	// change, when the server or Close ended it.
 	ErrSubscriptionEnded = errors.New("client: subscription ended")

@@ -2,7 +2,7 @@ package client
 
 import (
 	"context"
-	"errors"
+	"crypto/tls"
 	"net/http"
 	"net/url"
 	"sync"
@@ -40,6 +40,9 @@ type HTTP struct {
 	// other is an *HTTPError, so that no other server gets what Header has for
 	// this one. It must set no Timeout, which would cut streams.
 	Client *http.Client
+	// TLS is for https where Client is nil: roots, a certificate of our own. Nil is
+	// the system's roots and the name in the URL. It is cloned.
+	TLS *tls.Config
 	// Header is sent with every request, such as Authorization. It is copied by
 	// Connect.
 	Header http.Header
@@ -65,50 +68,37 @@ func (t HTTP) peer() string {
 func (t HTTP) reopens() bool { return false }
 
 func (t HTTP) open(_ context.Context, c *Client) (link, error) {
-	u, err := url.Parse(t.Endpoint)
-	if err == nil && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		err = errors.New("no http or https URL")
-	}
-	if err != nil {
-		return nil, &OptionError{Field: "Endpoint", Value: t.Endpoint, Problem: err.Error()}
-	}
-	if t.ResumeDelay == 0 {
-		t.ResumeDelay = DefaultResumeDelay
-	}
-	if t.MaxResumes == 0 {
-		t.MaxResumes = DefaultMaxResumes
-	}
-	if t.Goodbye == 0 {
-		t.Goodbye = DefaultGoodbye
-	}
-	t.Header = t.Header.Clone()
 	o := c.o.Conn
-	table, err := engine.New(engine.Options[[]byte]{
-		MaxPending: o.MaxPending, Overflow: o.Overflow, Timeout: c.o.Timeout, IdleTimeout: c.o.IdleTimeout,
-		Grace: o.Grace, Clock: o.Clock, Observer: o.Observer, OnPanic: o.OnPanic,
-	})
+	l := &httpLink{
+		c: c, serving: make(map[string]context.CancelFunc), slots: make(chan struct{}, concurrency(o.MaxConcurrent)),
+		renews: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	wire, err := NewWire(t, WireOptions{Receive: l.receive, MaxFrame: o.MaxFrame, MaxDepth: o.MaxDepth, Clock: o.Clock})
 	if err != nil {
 		return nil, err
 	}
-	l := &httpLink{
-		c: c, t: t, client: t.Client, engine: table, maxFrame: o.MaxFrame,
-		ended: make(chan struct{}), serving: make(map[string]context.CancelFunc), slots: make(chan struct{}, concurrency(o.MaxConcurrent)),
-		renews: make(chan struct{}, 1),
+	l.Wire = wire
+	if l.engine, err = engine.New(engine.Options[[]byte]{
+		MaxPending: o.MaxPending, Overflow: o.Overflow, Timeout: c.o.Timeout, IdleTimeout: c.o.IdleTimeout,
+		Grace: o.Grace, Clock: o.Clock, Observer: o.Observer, OnPanic: o.OnPanic,
+	}); err != nil {
+		return nil, err
 	}
 	l.asked.limit(cap(l.slots), &o)
-	if l.maxFrame == 0 {
-		l.maxFrame = conn.DefaultMaxFrame
-	} else if l.maxFrame < 0 {
-		l.maxFrame = 1<<31 - 1
-	}
-	if l.client == nil {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.MaxIdleConnsPerHost, transport.MaxIdleConns = DefaultMaxIdleConns, DefaultMaxIdleConns
-		transport.MaxResponseHeaderBytes = DefaultMaxHeader
-		l.client, l.own = &http.Client{Transport: transport, CheckRedirect: redirect}, transport
-	}
-	l.base, l.stop = context.WithCancel(context.Background())
 	return l, nil
+}
+
+// NewClient makes the http.Client that is used where t brings none: with TLS, the
+// bounds, and the rule for redirects that t.Client tells of. Its Transport is an
+// *http.Transport.
+func (t HTTP) NewClient() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost, transport.MaxIdleConns = DefaultMaxIdleConns, DefaultMaxIdleConns
+	transport.MaxResponseHeaderBytes = DefaultMaxHeader
+	if t.TLS != nil {
+		transport.TLSClientConfig = t.TLS.Clone()
+	}
+	return &http.Client{Transport: transport, CheckRedirect: redirect}
 }
 
 // maxRedirects is how often in a row a request is sent elsewhere.
@@ -133,102 +123,35 @@ func concurrency(n int) int {
 // httpLink is a link to an endpoint. Each call is an HTTP request of its own; the
 // table of pending calls gives them ids and deadlines, as it does on a connection.
 type httpLink struct {
-	c        *Client
-	t        HTTP
-	client   *http.Client
-	own      *http.Transport // nil if the user brought the client
-	engine   *engine.Engine[[]byte]
-	maxFrame int
-
-	base context.Context // ends with the link
-	stop context.CancelFunc
-	work sync.WaitGroup // every goroutine of the link
+	*Wire
+	c      *Client
+	engine *engine.Engine[[]byte]
 	feeds
 
-	// mu guards what follows.
-	mu       sync.Mutex
-	revision mcp.Revision
-	session  string // Mcp-Session-Id; "" without one
-	closed   bool
-	serving  map[string]context.CancelFunc // requests of the server, by their id's text
-	unlisten context.CancelFunc            // ends the stream of the session before
-	ended    chan struct{}
+	mu      sync.Mutex                    // guards serving
+	serving map[string]context.CancelFunc // requests of the server, by their id's text
 
 	slots  chan struct{} // one for each request of the server that is served
 	renews chan struct{} // has room for who begins a new session
 	asked  backlog
+
+	closing sync.Once
+	ended   chan struct{}
 }
 
-func (l *httpLink) adopt(revision mcp.Revision) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.revision = revision
-}
-
-func (l *httpLink) state() (mcp.Revision, string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.revision, l.session
-}
-
-func (l *httpLink) setSession(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.session = id
-}
-
-// goOn starts a goroutine of the link; false says that the link has ended.
-func (l *httpLink) goOn(f func()) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return false
-	}
-	l.work.Go(f)
-	return true
-}
+func (l *httpLink) adopt(revision mcp.Revision) { l.Adopt(revision) }
 
 func (l *httpLink) done() <-chan struct{} { return l.ended }
 
 func (l *httpLink) err() error { return l.engine.Failure() }
 
-func (l *httpLink) sessionID() string {
-	_, id := l.state()
-	return id
-}
+func (l *httpLink) sessionID() string { return l.Session() }
 
 func (l *httpLink) close() error {
-	l.mu.Lock()
-	session, first := l.session, !l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if !first {
-		<-l.ended
-		return nil
-	}
-	_ = l.engine.Close() // every call fails, and its request ends
-	l.stop()
-	l.goodbye(session)
-	l.work.Wait()
-	if l.own != nil {
-		l.own.CloseIdleConnections()
-	}
-	close(l.ended)
+	l.closing.Do(func() {
+		_ = l.engine.Close() // every call fails, and its request ends
+		_ = l.Wire.Close()
+		close(l.ended)
+	})
 	return nil
-}
-
-// goodbye ends the session at the server, which may not want to know.
-func (l *httpLink) goodbye(session string) {
-	if session == "" || l.t.Goodbye < 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), l.t.Goodbye)
-	defer cancel()
-	req, err := l.newRequest(ctx, http.MethodDelete, nil)
-	if err != nil {
-		return
-	}
-	if resp, err := l.do(req); err == nil {
-		discard(resp)
-	}
 }

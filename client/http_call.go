@@ -5,25 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptrace"
 	"strconv"
 	"sync/atomic"
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/mcp"
-)
-
-const (
-	headerSession  = "Mcp-Session-Id"
-	headerVersion  = "MCP-Protocol-Version"
-	headerMethod   = "Mcp-Method"
-	headerName     = "Mcp-Name"
-	headerLast     = "Last-Event-ID"
-	typeJSON       = "application/json"
-	typeEvents     = "text/event-stream"
-	acceptedByCall = typeJSON + ", " + typeEvents
 )
 
 func (l *httpLink) call(ctx context.Context, r *request) ([]byte, error) {
@@ -81,7 +68,6 @@ func (l *httpLink) attempt(ctx context.Context, r *request) ([]byte, error) {
 	// the caller's context for whoever traces requests.
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	defer context.AfterFunc(l.base, cancel)()
 	l.open(x)
 	l.goOn(func() { x.run(life) }) // if the link has ended, so has the call
 	text, err := call.Wait(ctx)
@@ -148,94 +134,30 @@ func (x *exchange) run(ctx context.Context) {
 // settled, else why it has to fail.
 func (x *exchange) post(ctx context.Context) error {
 	l := x.link
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() {
-		x.sent.Store(true)
-		l.engine.Dispatch(x.id)
-	}})
-	resp, err := l.post(ctx, x.r.method, x.frame, x.r.headers)
-	if err != nil {
-		return err
-	}
-	defer discard(resp)
-	if resp.StatusCode/100 != 2 {
-		return l.refused(resp, x.r.method)
-	}
-	if x.r.method == mcp.MethodInitialize {
-		l.setSession(resp.Header.Get(headerSession))
-	}
-	return x.read(ctx, resp)
+	return l.Exchange(ctx, &Posting{
+		Method: x.r.method, Frame: x.frame, Headers: x.r.headers, Receive: x.receive,
+		Written: func() {
+			x.sent.Store(true)
+			l.engine.Dispatch(x.id)
+		},
+		Heard: func() { l.engine.Touch(x.id) },
+	})
 }
 
-// post posts one message; method is "" for an answer.
-func (l *httpLink) post(ctx context.Context, method string, frame []byte, headers []mcp.ParamHeader) (*http.Response, error) {
-	req, err := l.newRequest(ctx, http.MethodPost, frame)
-	if err != nil {
-		return nil, err
+// receive takes one message of the call's own response.
+func (x *exchange) receive(m *codec.Message) (answered bool) {
+	switch m.Kind {
+	case codec.KindResult:
+		// One request, one response: ids are not compared. What follows is late.
+		x.link.engine.Resolve(x.id, bytes.Clone(m.Result()))
+	case codec.KindError:
+		x.link.engine.Reject(x.id, m.Err())
+	default:
+		x.link.other(m)
+		return false
 	}
-	req.Header.Set("Content-Type", typeJSON)
-	req.Header.Set("Accept", acceptedByCall)
-	if method == mcp.MethodInitialize {
-		req.Header.Del(headerSession) // it begins another one
-		req.Header.Del(headerVersion)
-	}
-	if revision, _ := l.state(); revision.IsModern() {
-		if err := describe(req.Header, frame); err != nil {
-			return nil, err
-		}
-		for _, h := range headers {
-			req.Header.Set(h.Name, h.Value)
-		}
-	}
-	return l.do(req)
+	return true
 }
-
-// newRequest makes a request with what every one of them carries.
-func (l *httpLink) newRequest(ctx context.Context, method string, body []byte) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, method, l.t.Endpoint, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	for name, values := range l.t.Header {
-		req.Header[name] = values
-	}
-	revision, session := l.state()
-	if revision != "" {
-		req.Header.Set(headerVersion, string(revision))
-	}
-	if session != "" {
-		req.Header.Set(headerSession, session)
-	}
-	return req, nil
-}
-
-// describe repeats in headers what a modern request is.
-func describe(h http.Header, frame []byte) error {
-	m, err := codec.Parse(frame, codec.ScanOptions{})
-	if err != nil {
-		return err
-	}
-	if !m.Kind.IsResponse() {
-		h.Set(headerMethod, string(m.Method()))
-	}
-	switch method := string(m.Method()); {
-	case method == mcp.MethodCallTool, method == mcp.MethodGetPrompt, method == mcp.MethodReadResource:
-		var name string
-		if codec.DecodeValue(m.Name(), &name) == nil { // else the server says what is wrong
-			h.Set(headerName, mcp.EncodeHeader(name))
-		}
-	case len(method) > len(tasksPrefix) && method[:len(tasksPrefix)] == tasksPrefix:
-		var p struct {
-			TaskID string `json:"taskId"`
-		}
-		if codec.DecodeValue(m.Params(), &p) == nil && p.TaskID != "" {
-			h.Set(headerName, mcp.EncodeHeader(p.TaskID))
-		}
-	}
-	return nil
-}
-
-// tasksPrefix is that of the methods of the tasks extension.
-const tasksPrefix = "tasks/"
 
 // notify posts a notification, within the time of a call. Failures are those of one.
 func (l *httpLink) notify(ctx context.Context, method string, params []byte) error {
@@ -244,19 +166,13 @@ func (l *httpLink) notify(ctx context.Context, method string, params []byte) err
 	}
 	ctx, cancel := l.within(ctx, l.c.o.Timeout)
 	defer cancel()
-	defer context.AfterFunc(l.base, cancel)()
-	resp, err := l.post(ctx, method, codec.AppendNotification(nil, method, params), nil)
-	if err != nil {
-		return fmt.Errorf("client: %s: %w", method, err)
+	err := l.Post(ctx, &Posting{Method: method, Frame: codec.AppendNotification(nil, method, params)})
+	_, answered := errors.AsType[*codec.Error](err)
+	_, refused := errors.AsType[*HTTPError](err)
+	if err == nil || answered || refused {
+		return err
 	}
-	defer discard(resp)
-	if resp.StatusCode/100 != 2 {
-		return l.refused(resp, method)
-	}
-	if revision, _ := l.state(); method == mcp.NoteInitialized && revision.IsLegacy() {
-		l.goOn(l.listen)
-	}
-	return nil
+	return fmt.Errorf("client: %s: %w", method, err)
 }
 
 // token is the number in a progress token of ours, which is the id of its call.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"sync"
 
 	"github.com/correlator-go/correlator/codec"
@@ -81,4 +82,27 @@ func (l *httpLink) notified(m *codec.Message) {
 		return
 	}
 	l.c.notified(method, m.Params())
+}
+
+// receive takes what comes on the session's own stream.
+func (l *httpLink) receive(m *codec.Message) {
+	if !m.Kind.IsResponse() {
+		l.other(m)
+		return
+	}
+	// The answer to a call whose own stream broke.
+	if failure := m.Err(); failure != nil {
+		l.engine.Reject(m.ID(), failure)
+	} else {
+		l.engine.Resolve(m.ID(), bytes.Clone(m.Result()))
+	}
+}
+
+// other takes a message that is no answer.
+func (l *httpLink) other(m *codec.Message) {
+	if m.Kind == codec.KindRequest {
+		l.requested(m)
+		return
+	}
+	l.notified(m)
 }

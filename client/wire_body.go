@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"github.com/correlator-go/correlator/conn"
 )
 
 const (
@@ -29,9 +27,9 @@ func (b *body) Close() error {
 }
 
 // do sends req. The response is to be discarded.
-func (l *httpLink) do(req *http.Request) (*http.Response, error) {
+func (w *Wire) do(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
-	resp, err := l.client.Do(req.WithContext(ctx))
+	resp, err := w.client.Do(req.WithContext(ctx))
 	if err != nil {
 		cancel()
 		return nil, err
@@ -47,18 +45,5 @@ func discard(resp *http.Response) {
 	if b, ok := resp.Body.(*body); ok {
 		defer time.AfterFunc(discardTime, b.cancel).Stop()
 		_, _ = io.CopyN(io.Discard, b, discardBytes)
-	}
-}
-
-// within bounds ctx by d, none if negative, with conn.ErrTimeout as its cause.
-func (l *httpLink) within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if d < 0 {
-		return ctx, func() { cancel(nil) }
-	}
-	timer := l.c.clock().AfterFunc(d, func() { cancel(conn.ErrTimeout) })
-	return ctx, func() {
-		timer.Stop()
-		cancel(nil)
 	}
 }
