@@ -21,7 +21,7 @@ func (r Run) Taken() time.Time { return r.run.taken }
 // Session is the id of the HTTP session of the older era that the request belongs to,
 // "" without one.
 func (r Run) Session() string {
-	if s, ok := r.run.conn.out.(*session); ok {
+	if s := r.run.conn.session(); s != nil {
 		return s.id
 	}
 	return ""

@@ -78,9 +78,10 @@ func (e *HTTPError) Error() string { return http.StatusText(e.Status) + ": " + e
 // one a request belongs to is told by its body: initialize, and what carries the
 // id of a session, is the older era.
 type HTTP struct {
-	server *Server
-	o      HTTPOptions
-	live   atomic.Int64 // requests of the modern era
+	front   *front
+	backend Backend
+	o       HTTPOptions
+	live    atomic.Int64 // requests of the modern era
 	// reading is how many bodies are on their way in, which are bounded like the
 	// requests that they bring.
 	reading atomic.Int64
@@ -91,26 +92,42 @@ type HTTP struct {
 
 // HTTP makes the handler of an endpoint. Server.Shutdown ends what it serves;
 // shut the http.Server down after that. Its error is an *OptionError.
-func (s *Server) HTTP(o HTTPOptions) (*HTTP, error) {
+func (s *Server) HTTP(o HTTPOptions) (*HTTP, error) { return newHTTP(s, &s.front, o) }
+
+// NewHTTP makes the handler of an endpoint before a backend. Of limits, those hold
+// which are about what comes in and goes out: MaxLive, MaxFrame, MaxDepth,
+// WriteBuffer, WriteTimeout, MaxConnections; and Listener, Observer, Logger and
+// OnStray are told what the front end sees. All else in it is the backend's
+// business. Ending the backend's connections ends what the handler serves. The error
+// is an *OptionError.
+func NewHTTP(b Backend, o HTTPOptions, limits Options) (*HTTP, error) {
+	limits, err := limits.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return newHTTP(b, &front{o: limits}, o)
+}
+
+func newHTTP(b Backend, f *front, o HTTPOptions) (*HTTP, error) {
 	if o.Retry < 0 {
 		return nil, &OptionError{Field: "Retry", Value: int64(o.Retry)}
 	}
-	for _, f := range []struct {
+	for _, d := range []struct {
 		value *time.Duration
 		zero  time.Duration
 	}{
 		{&o.KeepAlive, DefaultKeepAlive}, {&o.ReadTimeout, DefaultReadTimeout},
 		{&o.SessionIdle, DefaultSessionIdle}, {&o.Retry, DefaultRetry},
 	} {
-		if *f.value == 0 {
-			*f.value = f.zero
+		if *d.value == 0 {
+			*d.value = d.zero
 		}
 	}
 	if o.MaxReplayBytes == 0 {
 		o.MaxReplayBytes = DefaultMaxReplayBytes
 	}
 	o.MaxReplayBytes = max(o.MaxReplayBytes, 0)
-	return &HTTP{server: s, o: o, sessions: make(map[string]*session)}, nil
+	return &HTTP{front: f, backend: b, o: o, sessions: make(map[string]*session)}, nil
 }
 
 // ServeHTTP serves one request.
@@ -177,7 +194,7 @@ func (h *HTTP) authorize(r *http.Request) (mcp.Caller, *rejection) {
 	if err != nil {
 		e.Reason = "denied"
 	}
-	h.server.emit(e)
+	h.front.emit(e)
 	if err != nil {
 		return caller, denied(err)
 	}

@@ -27,7 +27,7 @@ func (h *HTTP) carry(w http.ResponseWriter, r *http.Request, s *session, t *trac
 	defer s.leave(t, a)
 	c := &carrier{
 		http: h, session: s, track: t, hold: a, after: after,
-		plain: r.Method == http.MethodPost, events: newSSEWriter(w, h.server.o.WriteTimeout),
+		plain: r.Method == http.MethodPost, events: newSSEWriter(w, h.front.o.WriteTimeout),
 	}
 	if !c.plain && c.prime() != nil {
 		return
@@ -113,7 +113,7 @@ func (c *carrier) prime() error {
 		return nil
 	}
 	c.primed = true
-	if c.session.conn.revision() < mcp.Revision20251125 {
+	if c.session.peer.Revision() < mcp.Revision20251125 {
 		return c.events.begin()
 	}
 	return c.events.prime(c.track.eventID(c.after), c.http.o.Retry)
@@ -140,6 +140,6 @@ func CloseStream(ctx context.Context) bool {
 	if !ok {
 		return false
 	}
-	s, ok := r.conn.out.(*session)
-	return ok && s.release(r.inv.Exchange())
+	s := r.conn.session()
+	return s != nil && s.release(r.inv.Exchange())
 }

@@ -44,11 +44,11 @@ func denied(err error) *rejection {
 // reject answers with a JSON-RPC error, so that clients can tell this server from
 // one of another kind.
 func (h *HTTP) reject(w http.ResponseWriter, e *rejection) {
-	h.server.emit(Event{Kind: HTTPRejected, Code: e.status, Reason: e.reason})
+	h.front.emit(Event{Kind: HTTPRejected, Code: e.status, Reason: e.reason})
 	if e.challenge != "" {
 		w.Header().Set("WWW-Authenticate", e.challenge)
 	}
-	_ = writeJSON(newPatience(w, h.server.o.WriteTimeout), e.status, codec.AppendError(nil, e.rawID, &codec.Error{Code: int64(e.code), Message: e.text}))
+	_ = writeJSON(newPatience(w, h.front.o.WriteTimeout), e.status, codec.AppendError(nil, e.rawID, &codec.Error{Code: int64(e.code), Message: e.text}))
 }
 
 func writeJSON(to *patience, status int, frame []byte) error {

@@ -29,7 +29,7 @@ func (h *HTTP) legacy(w http.ResponseWriter, r *http.Request, caller mcp.Caller,
 		return
 	}
 	defer s.exit()
-	if n := s.guests(); n > h.server.o.MaxLive {
+	if n := s.guests(); n > h.front.o.MaxLive {
 		// Answers that nobody reads are answers that are kept.
 		h.busy(w, idOf(m), n)
 		return
@@ -52,31 +52,65 @@ func noSession() *rejection {
 // begin serves initialize: it makes a session, if the reducer agrees to it.
 func (h *HTTP) begin(w http.ResponseWriter, r *http.Request, caller mcp.Caller, m *codec.Message) {
 	s := h.newSession(caller)
-	c, err := h.server.open(r.Context(), caller, s)
+	c, err := h.backend.Open(r.Context(), Opening{Caller: caller, Session: s.id}, s)
 	if err != nil {
 		h.reject(w, stopped().withID(m.RawID()))
 		return
 	}
+	s.peer = c
 	s.enter()
 	defer s.exit()
 	x := mcp.NewExchangeID()
 	t, a := s.open(x)
-	if err := c.receive(&delivery{
-		exchange: x, frame: m.Frame(), envelope: &m.Envelope, ids: []codec.ID{m.ID()}, caller: caller, correlation: correlationOf(r),
+	if err := c.Receive(&Incoming{
+		Exchange: x, Message: m, IDs: []codec.ID{m.ID()}, Caller: caller, Correlation: correlationOf(r),
 	}); err != nil {
+		c.Close()
 		h.reject(w, stopped().withID(m.RawID()))
 		return
 	}
-	if c.revision() == "" {
+	answered := h.awaitFirst(r, s, t, a)
+	switch {
+	case answered && c.Revision() == "":
 		defer c.Close() // what is answered is why there is no session
-	} else if !h.keep(s) {
+	case !h.keep(s):
 		c.Close()
-		h.busy(w, m.RawID(), h.server.o.MaxConnections)
+		h.busy(w, m.RawID(), h.front.o.MaxConnections)
 		return
-	} else {
+	default:
 		w.Header().Set(headerSession, s.id)
 	}
 	h.carry(w, r, s, t, a, 0)
+	if c.Revision() == "" {
+		c.Close() // it was named for the sake of a stream that had to begin
+	}
+}
+
+// awaitFirst waits until something is on a track, so that what it is decides about the
+// headers of the response. It is false when that takes so long that the response has
+// to begin without, or its client has gone.
+func (h *HTTP) awaitFirst(r *http.Request, s *session, t *track, a *attachment) bool {
+	quiet := newPause(h.o.KeepAlive)
+	defer quiet.stop()
+	for {
+		if s.answered(t) {
+			return true
+		}
+		select {
+		case <-a.wake:
+		case <-quiet.over():
+			return false
+		case <-r.Context().Done():
+			return false
+		}
+	}
+}
+
+// answered reports whether there is an answer on a track, or none will come.
+func (s *session) answered(t *track) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return t.closed || s.over || len(t.events) > 0
 }
 
 // take gives a message to its session and carries what comes of it.
@@ -87,40 +121,38 @@ func (h *HTTP) take(w http.ResponseWriter, r *http.Request, caller mcp.Caller, s
 		s.mu.Unlock()
 	}
 	x := mcp.NewExchangeID()
-	in := delivery{exchange: x, frame: m.Frame(), caller: caller, correlation: correlationOf(r)}
+	in := Incoming{Exchange: x, Message: m, Batch: batch, Caller: caller, Correlation: correlationOf(r)}
 	switch {
 	case batch:
-		b := lookIntoBatch(m.Frame(), h.server.o.MaxDepth)
-		in.ids, in.repeats = b.ids, b.repeats // what else is wrong with it the reducer says
+		b := lookIntoBatch(m.Frame(), h.front.o.MaxDepth)
+		in.IDs, in.Repeats = b.ids, b.repeats // what else is wrong with it the reducer says
 	case m.Kind == codec.KindRequest:
-		in.envelope, in.ids = &m.Envelope, []codec.ID{m.ID()}
-	default:
-		in.envelope = &m.Envelope
+		in.IDs = []codec.ID{m.ID()}
 	}
 	if m.Flags.Has(codec.FlagNullID) && !batch {
 		h.reject(w, refuse(http.StatusBadRequest, "message", "the id must not be null"))
 		return
 	}
-	asked := len(in.ids) > 0 || batch
+	asked := len(in.IDs) > 0 || batch
 	var t *track
 	var a *attachment
 	if asked {
 		t, a = s.open(x)
 	}
-	err := s.conn.receive(&in)
+	err := s.peer.Receive(&in)
 	if err != nil && t != nil {
 		s.drop(t)
 	}
 	switch {
 	case errors.Is(err, ErrDuplicateID):
-		h.server.counts.duplicates.Add(1)
-		h.server.stray(Stray{Reason: StrayDuplicate, Frame: m.Frame(), Err: err})
+		h.front.counts.duplicates.Add(1)
+		h.front.stray(Stray{Reason: StrayDuplicate, Frame: m.Frame(), Err: err})
 		h.reject(w, refuse(http.StatusBadRequest, "duplicate", "a request with this id is in flight").withID(idOf(m)))
 	case errors.Is(err, ErrTooManyLive):
-		h.busy(w, idOf(m), s.conn.Live())
+		h.busy(w, idOf(m), s.peer.Live())
 	case err != nil:
 		h.reject(w, noSession().withID(idOf(m)))
-	case !asked, batch && len(in.ids) == 0 && s.silent(t):
+	case !asked, batch && len(in.IDs) == 0 && s.silent(t):
 		if t != nil {
 			s.leave(t, a)
 		}
@@ -175,6 +207,6 @@ func (h *HTTP) delete(w http.ResponseWriter, r *http.Request, caller mcp.Caller)
 		return
 	}
 	s.exit()
-	s.conn.Close()
+	s.peer.Close()
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -21,7 +21,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, caller mcp.Caller) {
 		h.reject(w, e)
 		return
 	}
-	if n := h.reading.Add(1); n > int64(h.server.o.MaxLive) {
+	if n := h.reading.Add(1); n > int64(h.front.o.MaxLive) {
 		h.reading.Add(-1)
 		h.busy(w, nil, int(n-1))
 		return
@@ -50,7 +50,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, caller mcp.Caller) {
 
 // body reads the body within its bounds.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, *rejection) {
-	most := h.server.o.MaxFrame
+	most := h.front.o.MaxFrame
 	var buf bytes.Buffer
 	if r.ContentLength > 0 {
 		buf.Grow(int(min(r.ContentLength, 64<<10)))
@@ -59,8 +59,8 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, *rejection)
 	body := buf.Bytes()
 	switch {
 	case len(body) > most:
-		h.server.emit(Event{Kind: FrameRejected, Exchange: mcp.NewExchangeID(), Problem: ProblemTooLarge})
-		h.server.counts.rejected.Add(1)
+		h.front.emit(Event{Kind: FrameRejected, Exchange: mcp.NewExchangeID(), Problem: ProblemTooLarge})
+		h.front.counts.rejected.Add(1)
 		e := refuse(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("body above %d bytes", most))
 		if id, ok := requestID(body[:min(len(body), codec.FramePrefix)]); ok {
 			e.rawID = id.Append(nil)
@@ -75,7 +75,7 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, *rejection)
 
 // parse reads the message; batch says that it is an array.
 func (h *HTTP) parse(body []byte) (m *codec.Message, batch bool, e *rejection) {
-	parsed, err := codec.Parse(body, codec.ScanOptions{MaxDepth: h.server.o.MaxDepth})
+	parsed, err := codec.Parse(body, codec.ScanOptions{MaxDepth: h.front.o.MaxDepth})
 	if err == nil {
 		return &parsed, false, nil
 	}
@@ -83,16 +83,16 @@ func (h *HTTP) parse(body []byte) (m *codec.Message, batch bool, e *rejection) {
 	if !isSyntax && errors.Is(err, codec.ErrBatch) {
 		return &parsed, true, nil
 	}
-	h.server.counts.unreadable.Add(1)
-	h.server.stray(Stray{Reason: StrayUnreadable, Frame: body, Err: err})
+	h.front.counts.unreadable.Add(1)
+	h.front.stray(Stray{Reason: StrayUnreadable, Frame: body, Err: err})
 	e = refuse(http.StatusBadRequest, "message", "not a JSON-RPC message")
 	if isSyntax {
 		e.code = syntax.Code
 	}
 	if errors.Is(err, codec.ErrTooDeep) {
-		h.server.emit(Event{Kind: FrameRejected, Exchange: mcp.NewExchangeID(), Problem: ProblemTooDeep})
-		h.server.counts.rejected.Add(1)
-		e.code, e.text = codec.CodeInvalidRequest, fmt.Sprintf("nested above %d", h.server.o.MaxDepth)
+		h.front.emit(Event{Kind: FrameRejected, Exchange: mcp.NewExchangeID(), Problem: ProblemTooDeep})
+		h.front.counts.rejected.Add(1)
+		e.code, e.text = codec.CodeInvalidRequest, fmt.Sprintf("nested above %d", h.front.o.MaxDepth)
 	}
 	if parsed.IDKind > codec.IDNull {
 		e.rawID = parsed.RawID()
@@ -145,23 +145,22 @@ func (h *HTTP) modern(w http.ResponseWriter, r *http.Request, caller mcp.Caller,
 		h.modernNote(w, m)
 		return
 	}
-	if live := h.live.Add(1); live > int64(h.server.o.MaxLive) {
+	if live := h.live.Add(1); live > int64(h.front.o.MaxLive) {
 		h.live.Add(-1)
 		h.busy(w, m.RawID(), int(live-1))
 		return
 	}
 	defer h.live.Add(-1)
-	out := newPostStream(m.RawID(), h.server.o.WriteBuffer)
-	c, err := h.server.open(r.Context(), caller, out)
+	out := newPostStream(m.RawID(), h.front.o.WriteBuffer)
+	c, err := h.backend.Open(r.Context(), Opening{Caller: caller}, out)
 	if err != nil {
 		h.reject(w, stopped().withID(m.RawID()))
 		return
 	}
 	defer c.Close()
 	x := mcp.NewExchangeID()
-	if err := c.receive(&delivery{
-		exchange: x, frame: m.Frame(), envelope: &m.Envelope, ids: []codec.ID{m.ID()}, caller: caller,
-		correlation: correlationOf(r), headers: headersOf(r),
+	if err := c.Receive(&Incoming{
+		Exchange: x, Message: m, IDs: []codec.ID{m.ID()}, Caller: caller, Correlation: correlationOf(r), Headers: headersOf(r),
 	}); err != nil {
 		h.reject(w, stopped().withID(m.RawID()))
 		return
@@ -181,8 +180,8 @@ func (h *HTTP) modernNote(w http.ResponseWriter, m *codec.Message) {
 
 // busy refuses what is above a limit.
 func (h *HTTP) busy(w http.ResponseWriter, rawID []byte, live int) {
-	h.server.counts.rejected.Add(1)
-	h.server.emit(Event{Kind: FrameRejected, Exchange: mcp.NewExchangeID(), Problem: ProblemTooMany})
+	h.front.counts.rejected.Add(1)
+	h.front.emit(Event{Kind: FrameRejected, Exchange: mcp.NewExchangeID(), Problem: ProblemTooMany})
 	w.Header().Set("Retry-After", "1")
 	e := refuse(http.StatusServiceUnavailable, "busy", fmt.Sprintf("%d requests in flight", live)).withID(rawID)
 	e.code = codec.CodeInternal
@@ -229,6 +228,14 @@ func headersOf(r *http.Request) *mcp.Headers {
 // whole is all that a header says. Whoever looked at the request before may have
 // gone by another of several lines, so they must not pass for one.
 func whole(r *http.Request, name string) string { return strings.Join(r.Header.Values(name), ", ") }
+
+// status is that of an answer with a response of its own.
+func (f *Outgoing) status() int {
+	if f.Status == 0 {
+		return http.StatusOK
+	}
+	return f.Status
+}
 
 // statusOf is the HTTP status of an answer. Refusals of the protocol have theirs;
 // what a handler came to is a success of the transport, unless it needs what the

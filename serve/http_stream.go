@@ -12,7 +12,6 @@ import (
 // postStream carries what is written to one exchange of the modern era to the
 // goroutine of its HTTP request.
 type postStream struct {
-	conn  *Connection
 	rawID []byte // of the request
 	limit int
 	wake  chan struct{}
@@ -31,49 +30,46 @@ type streamItem struct {
 	ack    func(error)
 }
 
-var _ outlet = (*postStream)(nil)
+var _ Outlet = (*postStream)(nil)
 
 func newPostStream(rawID []byte, limit int) *postStream {
 	return &postStream{rawID: rawID, limit: limit, wake: make(chan struct{}, 1)}
 }
 
-func (p *postStream) bind(c *Connection) { p.conn = c }
+// Ended implements Outlet: whoever serves the response finds out by Close.
+func (p *postStream) Ended() {}
 
-func (p *postStream) ended() {}
-
-// write takes a frame. Handlers wait for their reports, so only changes for a
+// Write takes a frame. Handlers wait for their reports, so only changes for a
 // subscription can pile up; then the stream ends and the client comes again.
-func (p *postStream) write(_ mcp.ExchangeID, e *mcp.Effect, ack func(error)) error {
+func (p *postStream) Write(_ mcp.ExchangeID, f Outgoing) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.gone || p.closed:
 		return ErrExchangeClosed
-	case p.bytes > 0 && p.bytes+len(e.Frame) > p.limit && !e.Final:
+	case p.bytes > 0 && p.bytes+len(f.Frame) > p.limit && !f.Final:
 		return ErrSlowSubscriber
 	}
-	p.bytes += len(e.Frame)
-	p.items = append(p.items, streamItem{frame: e.Frame, final: e.Final, status: statusOf(e), ack: ack})
+	p.bytes += len(f.Frame)
+	p.items = append(p.items, streamItem{frame: f.Frame, final: f.Final, status: f.status(), ack: f.Ack})
 	p.poke()
 	return nil
 }
 
-func (p *postStream) close(mcp.ExchangeID) {
+// Close implements Outlet.
+func (p *postStream) Close(mcp.ExchangeID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
 	p.poke()
 }
 
-func (p *postStream) full(int) (<-chan struct{}, bool) { return nil, false }
-
-func (p *postStream) waiting() int64 {
+// Waiting implements Outlet.
+func (p *postStream) Waiting() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return int64(p.bytes)
 }
-
-func (p *postStream) fail(error) { p.conn.Close() }
 
 func (p *postStream) poke() {
 	select {
@@ -106,16 +102,16 @@ func (p *postStream) abandon() {
 
 // serve writes the response: one JSON object when the answer comes first and soon,
 // else an event stream. When the client goes, the request is cancelled.
-func (p *postStream) serve(w http.ResponseWriter, r *http.Request, h *HTTP, c *Connection, x mcp.ExchangeID) {
+func (p *postStream) serve(w http.ResponseWriter, r *http.Request, h *HTTP, c Peer, x mcp.ExchangeID) {
 	defer p.abandon()
-	events := newSSEWriter(w, h.server.o.WriteTimeout)
+	events := newSSEWriter(w, h.front.o.WriteTimeout)
 	quiet := newPause(h.o.KeepAlive)
 	defer quiet.stop()
 	for {
 		items, over := p.take()
 		for _, i := range items {
 			if err := i.send(events); err != nil {
-				c.closeExchange(x)
+				c.CloseExchange(x)
 				return
 			}
 		}
@@ -130,12 +126,12 @@ func (p *postStream) serve(w http.ResponseWriter, r *http.Request, h *HTTP, c *C
 		case <-p.wake:
 		case <-quiet.over():
 			if events.comment() != nil {
-				c.closeExchange(x)
+				c.CloseExchange(x)
 				return
 			}
 			quiet.again()
 		case <-r.Context().Done():
-			c.closeExchange(x)
+			c.CloseExchange(x)
 			return
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/correlator-go/correlator/mcp"
@@ -15,18 +13,13 @@ import (
 // Server serves one description over any number of connections, on any of the
 // front ends. Its methods are safe for concurrent use.
 type Server struct {
-	o          Options
+	front
 	stdioStall time.Duration // WriteTimeout on standard output
-	counts     counts
 
 	mu    sync.Mutex // protects the fields below
 	base  *mcp.State // steps tools in and out; new connections begin with its server
 	conns map[*Connection]struct{}
 	ended bool
-}
-
-type counts struct {
-	connections, admitted, rejected, panics, timeouts, late, unmatched, duplicates, unreadable, slow, refused atomic.Uint64
 }
 
 // New makes a server of a description. Its error is an *OptionError.
@@ -39,7 +32,7 @@ func New(d *mcp.Server, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{o: o, stdioStall: stdioStall, base: mcp.Init(d, mcp.Options{}), conns: make(map[*Connection]struct{})}, nil
+	return &Server{front: front{o: o}, stdioStall: stdioStall, base: mcp.Init(d, mcp.Options{}), conns: make(map[*Connection]struct{})}, nil
 }
 
 // Stats counts what happened since the server was made.
@@ -212,36 +205,4 @@ func newSeed() mcp.Seed {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return mcp.Seed{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
-}
-
-// emit shows an event to the observer, if there is one.
-func (s *Server) emit(e Event) {
-	if s.o.Observer == nil {
-		return
-	}
-	defer func() { _ = recover() }() // telemetry never harms the work
-	e.Listener = s.o.Listener
-	s.o.Observer(e)
-}
-
-// stray shows what could not be used.
-func (s *Server) stray(x Stray) {
-	if s.o.OnStray == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	x.Size = max(x.Size, len(x.Frame))
-	x.Frame = x.Frame[:min(len(x.Frame), StrayBytes)]
-	s.o.OnStray(x)
-}
-
-func (s *Server) log(level slog.Level, text string, attrs ...slog.Attr) {
-	if s.o.Logger == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	if s.o.Listener != "" {
-		attrs = append(attrs, slog.String("listener", s.o.Listener))
-	}
-	s.o.Logger.LogAttrs(context.Background(), level, text, attrs...)
 }

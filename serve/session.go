@@ -13,7 +13,7 @@ import (
 // by many requests and go out on many event streams.
 type session struct {
 	http *HTTP
-	conn *Connection
+	peer Peer
 	id   string
 	// principal is whose session it is: nobody else may use it.
 	principal string
@@ -35,12 +35,12 @@ type session struct {
 	initialized bool
 }
 
-var _ outlet = (*session)(nil)
+var _ Outlet = (*session)(nil)
 
 // newSession makes a session that has no name yet.
 func (h *HTTP) newSession(caller mcp.Caller) *session {
 	s := &session{
-		http: h, principal: caller.Principal, limit: h.o.MaxReplayBytes, most: h.server.o.WriteBuffer,
+		http: h, principal: caller.Principal, limit: h.o.MaxReplayBytes, most: h.front.o.WriteBuffer,
 		tracks: make(map[uint64]*track), byExch: make(map[mcp.ExchangeID]*track), id: rand.Text(),
 	}
 	own := &track{first: 1}
@@ -48,12 +48,8 @@ func (h *HTTP) newSession(caller mcp.Caller) *session {
 	return s
 }
 
-func (s *session) bind(c *Connection) {
-	s.conn = c
-	c.watchIDs()
-}
-
-func (s *session) ended() { s.end() }
+// Ended implements Outlet.
+func (s *session) Ended() { s.end() }
 
 // open makes the track of an exchange and gives it to a response.
 func (s *session) open(x mcp.ExchangeID) (*track, *attachment) {
@@ -79,25 +75,25 @@ func (s *session) forgetLocked(t *track) {
 	}
 }
 
-// write puts a frame on the track of its exchange. Without one, since the frame is
+// Write puts a frame on the track of its exchange. Without one, since the frame is
 // about a request whose stream is gone, it goes nowhere.
-func (s *session) write(x mcp.ExchangeID, e *mcp.Effect, ack func(error)) error {
+func (s *session) Write(x mcp.ExchangeID, f Outgoing) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.byExch[x]
 	if t == nil || t.closed || s.over {
 		return ErrExchangeClosed
 	}
-	event := trackEvent{frame: e.Frame, final: e.Final, status: statusOf(e), ack: ack}
-	if t.reader != nil && t.unsent > 0 && t.unsent+len(e.Frame) > s.most && !e.Final {
+	event := trackEvent{frame: f.Frame, final: f.Final, status: f.status(), ack: f.Ack}
+	if t.reader != nil && t.unsent > 0 && t.unsent+len(f.Frame) > s.most && !f.Final {
 		return ErrSlowSubscriber
 	}
-	if t.reader == nil && ack != nil {
-		ack(nil) // it is kept for who comes back
+	if t.reader == nil && f.Ack != nil {
+		f.Ack(nil) // it is kept for who comes back
 		event.ack = nil
 	}
 	t.events = append(t.events, event)
-	t.unsent += len(e.Frame)
+	t.unsent += len(f.Frame)
 	s.bytes += event.size()
 	s.order = append(s.order, t)
 	s.evictLocked()
@@ -135,8 +131,8 @@ func (s *session) evictLocked() {
 	}
 }
 
-// close ends the track of an exchange, when all of it is written.
-func (s *session) close(x mcp.ExchangeID) {
+// Close ends the track of an exchange, when all of it is written.
+func (s *session) Close(x mcp.ExchangeID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.byExch[x]
@@ -151,15 +147,12 @@ func (s *session) close(x mcp.ExchangeID) {
 	t.poke()
 }
 
-func (s *session) full(int) (<-chan struct{}, bool) { return nil, false }
-
-func (s *session) waiting() int64 {
+// Waiting implements Outlet.
+func (s *session) Waiting() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return int64(s.bytes)
 }
-
-func (s *session) fail(error) { s.conn.Close() }
 
 // release ends the response that carries an exchange; the client is to come back
 // for the rest.

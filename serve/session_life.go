@@ -11,7 +11,7 @@ import (
 func (h *HTTP) keep(s *session) bool {
 	h.mu.Lock()
 	var idlest *session
-	if len(h.sessions) >= h.server.o.MaxConnections {
+	if len(h.sessions) >= h.front.o.MaxConnections {
 		idlest = h.idlestLocked()
 		if idlest == nil {
 			h.mu.Unlock()
@@ -22,7 +22,7 @@ func (h *HTTP) keep(s *session) bool {
 	h.sessions[s.id], s.began = s, time.Now()
 	h.mu.Unlock()
 	if idlest != nil {
-		idlest.conn.Close()
+		idlest.peer.Close()
 	}
 	return true
 }
@@ -45,7 +45,7 @@ func (h *HTTP) idlestLocked() *session {
 func (s *session) idle() (used time.Time, idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.used, s.visitors == 0 && (s.conn.Live() == 0 || !s.initialized)
+	return s.used, s.visitors == 0 && (s.peer.Live() == 0 || !s.initialized)
 }
 
 // find gives the session of a name to its principal, for a visit.
@@ -110,7 +110,7 @@ func (s *session) expire() {
 		}
 		return
 	}
-	s.conn.Close()
+	s.peer.Close()
 }
 
 // end forgets a session; its connection calls it when it closes.
@@ -123,7 +123,7 @@ func (s *session) end() {
 	began := s.began
 	h.mu.Unlock()
 	if !began.IsZero() {
-		s.conn.sessionEnded(began, nil)
+		h.sessionEnded(s.peer, began)
 	}
 	s.mu.Lock()
 	s.over = true
@@ -144,4 +144,14 @@ func (s *session) end() {
 	for _, ack := range acks {
 		ack(ErrStopped)
 	}
+}
+
+// sessionEnded tells of the end of a session: a connection of ours in the order of its
+// other events.
+func (h *HTTP) sessionEnded(p Peer, began time.Time) {
+	if own, ok := p.(httpPeer); ok {
+		own.sessionEnded(began, nil)
+		return
+	}
+	h.front.emit(Event{Kind: SessionEnded, Duration: time.Since(began), Reason: "closed"})
 }
