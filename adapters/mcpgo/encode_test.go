@@ -41,7 +41,7 @@ func paramsTable() map[string]any {
 		"deep": call(raw(strings.Repeat("[", 600) + strings.Repeat("]", 600))), "long": call(raw(`"` + strings.Repeat("x", 300<<10) + `"`)),
 		"another member": call(raw(`1,"name":"other"`)), "two members": call(raw(`{},"x":{}`)), "the end": call(raw(`1}`)), "a frame": call(raw(`1},"id":1,"x":{"y":2`)),
 		"broken": call(raw(`{`)), "no text": call(raw(`nope`)), "a function": call(func() {}), "a number that is none": call(math.Inf(1)),
-		"members": map[string]json.RawMessage{"name": raw(`"x"`), "_meta": raw(`{"progressToken":1}`), "arguments": raw(`{"a" : 1}`), "": raw(`0`)},
+		"members":    map[string]json.RawMessage{"name": raw(`"x"`), "_meta": raw(`{"progressToken":1}`), "arguments": raw(`{"a" : 1}`), "": raw(`0`)},
 		"no members": map[string]json.RawMessage{}, "nil members": map[string]json.RawMessage(nil), "a nil member": map[string]json.RawMessage{"a": nil},
 		"a broken member": map[string]json.RawMessage{"a": raw(`1`), "b": raw(`1,"c":2`)}, "nothing": nil, "a value": mcp.PaginatedParams{Cursor: "c"},
 	}
