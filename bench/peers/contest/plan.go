@@ -118,7 +118,7 @@ func (p *Plan) rounds(r *report.Row) int {
 	switch {
 	case r.Scenario == report.Stuck:
 		return (p.Rounds + 2) / 3 // a heap is no matter of luck
-	case r.Callers >= 10000 && p.Crowded > 0:
+	case r.Callers >= 10000 && p.Crowded > 0 && r.Scenario == report.Closed:
 		return p.Crowded
 	}
 	return p.Rounds
