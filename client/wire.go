@@ -103,6 +103,12 @@ func (w *Wire) Adopt(revision mcp.Revision) {
 	w.revision = revision
 }
 
+// Revision is what Adopt said last.
+func (w *Wire) Revision() mcp.Revision {
+	revision, _ := w.state()
+	return revision
+}
+
 // Session is the session of the older era, by the server's name for it; "" without
 // one.
 func (w *Wire) Session() string {

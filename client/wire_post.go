@@ -29,7 +29,8 @@ type Posting struct {
 	// Headers are further HTTP headers of a modern request: the arguments of a tool
 	// that its schema wants there.
 	Headers []mcp.ParamHeader
-	// Revision is the one that this message is of; "" is what Adopt said.
+	// Revision is the one that this message, a modern one, names itself; "" is what
+	// Adopt said.
 	Revision mcp.Revision
 	// Written is called when the request's headers have been written, if ever, by
 	// another goroutine. Nil is not told.
@@ -90,7 +91,8 @@ func (w *Wire) post(ctx context.Context, p *Posting) (*http.Response, error) {
 		revision = p.Revision
 		req.Header.Set(headerVersion, string(revision))
 	}
-	if revision.IsModern() {
+	if revision.IsModern() || p.Revision != "" {
+		req.Header.Del(headerSession) // of a server that serves both eras
 		if err := describe(req.Header, p.Frame); err != nil {
 			return nil, err
 		}
