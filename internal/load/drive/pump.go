@@ -39,16 +39,18 @@ type pump struct {
 	fullUntil time.Duration // the last time at which there was no room for another call
 	resumed   time.Duration // the end of the last pause
 	samples   []tally.Sample
-	// requests is what is handed to a connection in one go: short enough to stay in
-	// the nearest cache while it is written and read.
+	// requests is what is handed to a connection in one go.
 	requests []conn.Request
 	warm     [handOver]bool // of the same
 }
 
-// handOver is how many requests are handed to a connection in one go.
-const handOver = 128
+// handOver is how many requests are handed to a connection in one go. Each go is a
+// write call, as a rule: by 128 a call took 0.01 of one and 534 ns of CPU, by 512
+// 0.003 and 500. More does not come free at once.
+const handOver = 512
 
-// slot is one call in flight.
+// slot is one call in flight: 64 bytes on 64-bit systems, so that no two share a line,
+// which goes from the pump's processor to that of the callbacks and back.
 type slot struct {
 	tally.Sample
 	number uint64 // of the request
@@ -56,6 +58,7 @@ type slot struct {
 	held   bool   // it waited for room
 	told   bool   // its end was recorded by again
 	notify func(conn.Outcome)
+	_      [8]byte
 }
 
 // lane is one connection and the slots that belong to it.
