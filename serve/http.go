@@ -135,13 +135,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Whatever is answered, net/http reads what is left of the body before it sends
 	// the answer.
 	h.bodyWithin(w, h.o.ReadTimeout)
-	if e := h.guard(r); e != nil {
-		h.reject(w, e)
-		return
-	}
-	caller, e := h.authorize(r)
-	if e != nil {
-		h.reject(w, e)
+	caller, ok := h.Admit(w, r)
+	if !ok {
 		return
 	}
 	switch {
@@ -158,6 +153,22 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		h.reject(w, refuse(http.StatusMethodNotAllowed, "method", "only GET, POST and DELETE are served here"))
 	}
+}
+
+// Admit checks a request as ServeHTTP does before it looks at what it brings: its
+// Host, its Origin, who sent it. When that is refused it is answered, and ok is
+// false. It is for handlers beside this one, which are to be as careful: one that
+// makes a WebSocket of a request, for example.
+func (h *HTTP) Admit(w http.ResponseWriter, r *http.Request) (caller mcp.Caller, ok bool) {
+	e := h.guard(r)
+	if e == nil {
+		caller, e = h.authorize(r)
+	}
+	if e != nil {
+		h.reject(w, e)
+		return mcp.Caller{}, false
+	}
+	return caller, true
 }
 
 // bodyWithin bounds how long what r brings may still take; zero and negative let it
