@@ -34,13 +34,39 @@ func sources(t *testing.T) (all []string) {
 	return all
 }
 
+// pages are those whose code is held to tests.
+func pages(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, "docs/coming-from/*.md"))
+	require.NoError(t, err)
+	require.NotEmpty(t, found)
+	return append(found, filepath.Join(root, "docs/embedding.md"))
+}
+
+// What these pages point to is there, and the index names each of the others.
+func TestPagesPointToWhatIsThere(t *testing.T) {
+	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*\\]\\([^`\n]*`")
+	links := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	index, err := os.ReadFile(filepath.Join(root, "docs/coming-from/README.md"))
+	require.NoError(t, err)
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, link := range links.FindAllSubmatch(code.ReplaceAll(text, nil), -1) {
+			_, err := os.Stat(filepath.Join(filepath.Dir(page), string(link[1])))
+			require.NoError(t, err, page)
+		}
+		if name := filepath.Base(page); strings.Contains(page, "coming-from") && name != "README.md" {
+			require.Contains(t, string(index), "("+name+")")
+		}
+	}
+}
+
 // Every block of Go on these pages is code that is compiled and run as a test.
 func TestPagesQuoteTests(t *testing.T) {
-	pages, err := filepath.Glob(filepath.Join(root, "docs/coming-from/*.md"))
-	require.NoError(t, err)
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```")
 	tests := sources(t)
-	for _, page := range append(pages, filepath.Join(root, "docs/embedding.md")) {
+	for _, page := range pages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
 			require.NoError(t, err)
