@@ -107,9 +107,11 @@ func (c *Client) Batch(ctx context.Context, specs []jrpc2.Spec) ([]*Response, er
 // start makes a call. Its ctx counts while it waits for room, and its deadline is
 // the call's.
 func (c *Client) start(ctx context.Context, method string, params []byte) (*Response, error) {
-	r := &Response{done: make(chan struct{})}
+	r := &Response{client: c, done: make(chan struct{})}
+	c.crowd.Begin()
 	id, err := c.conn.Start(ctx, method, params, conn.CallOptions{}, r.settled)
 	if err != nil {
+		c.crowd.End()
 		return nil, c.unsent(ctx, err)
 	}
 	r.wire = id

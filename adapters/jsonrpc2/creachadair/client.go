@@ -19,6 +19,7 @@ var ErrStopped = errors.New("the client has been stopped")
 type Client struct {
 	o       ClientOptions
 	conn    *conn.Conn
+	crowd   link.Crowd
 	up      chan struct{} // closed when conn is set
 	ended   chan struct{} // closed when the connection has ended
 	stopped atomic.Bool   // Close was called
@@ -52,7 +53,7 @@ func Open(ch channel.Channel, opts *ClientOptions) (*Client, error) {
 	o.Handler = conn.HandlerFunc(c.handle)
 	o.OnStray = c.stray
 	o.OnClose = c.over
-	made, err := conn.New(bytes, o)
+	made, err := conn.New(c.crowd.Stream(bytes), o)
 	if err != nil {
 		return nil, fmt.Errorf("creachadair: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 // Response is a response in the manner of *jrpc2.Response. It may be read by many
 // goroutines.
 type Response struct {
+	client  *Client
 	wire    codec.ID
 	renamed string // by SetID
 	done    chan struct{}
@@ -23,6 +24,7 @@ type Response struct {
 
 // settled takes the outcome.
 func (r *Response) settled(o conn.Outcome) {
+	r.client.crowd.End()
 	r.result, r.failure = bytes.Clone(o.Value), o.Err
 	close(r.done)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/rpc"
 
+	"github.com/correlator-go/correlator/adapters/jsonrpc2/internal/link"
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/conn"
 )
@@ -17,6 +18,7 @@ type Codec struct {
 	conn    *conn.Conn
 	o       Options
 	answers *answers
+	crowd   link.Crowd
 	current *answer // between ReadResponseHeader and ReadResponseBody
 	params  []byte  // of the request that is being written; the client writes one at a time
 }
@@ -35,7 +37,7 @@ func New(stream io.ReadWriteCloser, o Options) (*Codec, error) {
 		}
 	}
 	var err error
-	if c.conn, err = conn.New(stream, settings); err != nil {
+	if c.conn, err = conn.New(c.crowd.Stream(stream), settings); err != nil {
 		return nil, fmt.Errorf("netrpc: %w", err)
 	}
 	return c, nil
@@ -51,7 +53,11 @@ func (c *Codec) WriteRequest(r *rpc.Request, args any) error {
 		return err
 	}
 	seq, method := r.Seq, r.ServiceMethod
+	c.crowd.Begin()
 	_, err = c.conn.Start(context.Background(), method, params, conn.CallOptions{}, func(o conn.Outcome) { c.settled(seq, method, o) })
+	if err != nil {
+		c.crowd.End()
+	}
 	if errors.Is(err, conn.ErrClosed) {
 		return rpc.ErrShutdown
 	}
@@ -86,6 +92,7 @@ func (c *Codec) encode(args any) ([]byte, error) {
 // settled takes an outcome to the client. Calls that fail with the connection are
 // failed by the client itself, once ReadResponseHeader says that it has ended.
 func (c *Codec) settled(seq uint64, method string, o conn.Outcome) {
+	c.crowd.End()
 	if errors.Is(o.Err, conn.ErrClosed) {
 		return
 	}
