@@ -28,18 +28,26 @@ func passOn(upstream *conn.Conn) conn.HandlerFunc {
 			refused, ok := errors.AsType[*codec.Error](o.Err)
 			switch {
 			case o.Err == nil:
-				_ = r.TryReply(o.Value) // which copies it
+				answered(r, r.TryReply(o.Value)) // which copies it
 			case ok:
-				_ = r.TryReplyError(refused) // the upstream's own
+				answered(r, r.TryReplyError(refused)) // the upstream's own
 			default:
-				_ = r.TryReplyError(unavailable(o.Err))
+				answered(r, r.TryReplyError(unavailable(o.Err)))
 			}
 		})
 		started <- id
 		if err != nil { // nothing was started, so nothing calls back
 			stop()
-			_ = r.TryReplyError(unavailable(err))
+			answered(r, r.TryReplyError(unavailable(err)))
 		}
+	}
+}
+
+// answered gives up a client that does not read: its write buffer is full of answers.
+// Other errors say that it has withdrawn the request or gone.
+func answered(r *conn.Inbound, err error) {
+	if errors.Is(err, conn.ErrFull) {
+		go r.Conn().Close() // which may take a moment
 	}
 }
 
