@@ -10,7 +10,6 @@ import (
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/gateway/link"
-	"github.com/correlator-go/correlator/mcp"
 )
 
 // backend is one way to an upstream that some clients share, through all the times
@@ -38,6 +37,7 @@ type backend struct {
 	asks map[codec.ID]*ask // requests of the server that a client has not answered
 
 	owners owners
+	claims claims
 }
 
 // parkedCall waits for the upstream to be open.
@@ -130,15 +130,20 @@ func (b *backend) unpark(c *call) {
 
 // send registers a call and hands its request to the way l.
 func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, edits []codec.Edit) {
-	if !b.target.o.Plain && c.method == mcp.MethodInitialize {
-		b.greet(burst, c)
+	if !b.target.o.Plain && b.greet(l, burst, c, m) {
 		return
 	}
 	n := takeNotifier(c)
 	c.sent, c.owned = b.target.g.clock.Now(), c.hears() || l.streams
+	if b.session == nil && !l.streams && !b.target.o.Plain {
+		b.claim(c)
+	}
 	begun, err := b.engine.Begin(b.ctx, engine.CallOptions[*arrival]{Method: c.method, Notify: n.fire, NoWait: true, Started: b.engine.Now()})
 	if err != nil {
 		n.put()
+		if c.claimed {
+			b.unclaim(c, engine.Failed)
+		}
 		c.refuse(burst, b.busy("too many calls are in flight"))
 		return
 	}

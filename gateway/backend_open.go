@@ -72,8 +72,17 @@ func (b *backend) pause(d time.Duration) bool {
 	}
 }
 
-// try opens the upstream once, its handshake included.
+// try opens the upstream, its handshake included: once, or again where it did not
+// outlive the first question.
 func (b *backend) try() (*life, error) {
+	l, err := b.tryOnce()
+	if errors.Is(err, errUnasked) && b.ctx.Err() == nil {
+		return b.tryOnce()
+	}
+	return l, err
+}
+
+func (b *backend) tryOnce() (*life, error) {
 	ctx, cancel := b.ctx, context.CancelFunc(func() {})
 	if b.target.o.OpenTimeout > 0 {
 		ctx, cancel = context.WithTimeout(ctx, b.target.o.OpenTimeout)
@@ -161,6 +170,7 @@ func (b *backend) lost(l *life, why error) {
 	b.mu.Unlock()
 	b.dropAsks(l)
 	b.engine.FailAll(why, false)
+	b.claims.forget()
 	if !was {
 		return
 	}

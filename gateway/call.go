@@ -31,10 +31,11 @@ type call struct {
 	backend atomic.Pointer[backend]
 	// number is the id by which the upstream knows it, 0 before it has one. Who stores
 	// it looks at giveUp afterwards; who stores giveUp looks at number afterwards.
-	number atomic.Int64
-	giveUp atomic.Pointer[reasonToStop]
-	over   atomic.Bool
-	owned  bool // the backend finds it by its number; set before it has one
+	number  atomic.Int64
+	giveUp  atomic.Pointer[reasonToStop]
+	over    atomic.Bool
+	claimed bool // its backend counts it among what the server is at work for
+	owned   bool // the backend finds it by its number; set before it has one
 	// told says who tells the upstream that the call was cancelled; see cancel.
 	told atomic.Uint32
 
@@ -147,6 +148,9 @@ func (c *call) settled(o *engine.Outcome[*arrival]) {
 	c.over.Store(true)
 	if c.owned {
 		b.disown(number)
+	}
+	if c.claimed {
+		b.unclaim(c, o.Status)
 	}
 	if o.Status == engine.Resolved {
 		c.answer(o)

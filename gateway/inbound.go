@@ -63,16 +63,14 @@ func (l *life) notified(burst *link.Burst, m *codec.Message) {
 		l.published(burst, m)
 	case isChange(method) || b.target.o.Plain:
 		b.fanOut(m)
-	case b.session != nil:
-		b.session.send(burst, &link.Frame{Bytes: m.Frame(), Class: link.Note})
 	default:
-		b.target.g.dropped(UnownedNote, nil, b)
+		s := b.soleClient(l)
+		if s == nil {
+			b.target.g.dropped(UnownedNote, nil, b)
+			return
+		}
+		s.send(burst, &link.Frame{Bytes: m.Frame(), Class: link.Note})
 	}
-}
-
-// isChange reports whether a notification is for every client.
-func isChange(method string) bool {
-	return method == mcp.NoteToolsChanged || method == mcp.NotePromptsChanged || method == mcp.NoteResourcesChanged
 }
 
 // progressed takes progress to the client that asked for it, under its own token.
@@ -111,29 +109,6 @@ func (l *life) published(burst *link.Burst, m *codec.Message) {
 	out.rewrite.Subscribed(m, c.id)
 	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, About: c.key.ID, Class: link.Note}
 	c.session.send(burst, &out.frame)
-}
-
-// fanOut gives a notification to every client of the way.
-func (b *backend) fanOut(m *codec.Message) {
-	for _, s := range b.target.g.using(b) {
-		s.send(nil, &link.Frame{Bytes: m.Frame(), Class: link.Note})
-	}
-}
-
-// using gives the sessions whose way is b.
-func (g *Gateway) using(b *backend) []*Session {
-	if b.session != nil {
-		return []*Session{b.session}
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var out []*Session
-	for _, s := range g.sessions {
-		if k, _ := b.target.key(s); k == b.key && !s.peer.Alone {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // unreadable tells of a frame that is no message which id it has, as far as that can

@@ -12,6 +12,9 @@ import (
 const (
 	// DefaultTimeout is the total time of a call.
 	DefaultTimeout = 60 * time.Second
+	// DefaultProbeTimeout is how long the question whether a server is modern may go
+	// unanswered before it is taken for one of the older era.
+	DefaultProbeTimeout = 5 * time.Second
 	// DefaultOpenTimeout bounds the start of an upstream, its handshake included.
 	DefaultOpenTimeout = 30 * time.Second
 	// DefaultBackoffMin and DefaultBackoffMax bound the pause before an upstream that
@@ -21,6 +24,10 @@ const (
 	// DefaultBackoffStable is how long a way must have lasted for its loss to cause
 	// the shortest pause only.
 	DefaultBackoffStable = 10 * time.Second
+	// DefaultDoubtAnswered and DefaultDoubtUnanswered are how long a server of the
+	// older era that many share may still speak of a call that has ended.
+	DefaultDoubtAnswered   = time.Second
+	DefaultDoubtUnanswered = time.Minute
 	// DefaultMaxPending is how many calls may be in flight at one upstream.
 	DefaultMaxPending = 1 << 17
 	// DefaultMaxWaiting is how many calls may wait for an upstream that is not open.
@@ -85,10 +92,18 @@ type Upstream struct {
 	// Timeout is the total time of a call, from when it is sent. IdleTimeout is how
 	// long it may hear nothing, its progress included; zero is none, too.
 	Timeout, IdleTimeout time.Duration
+	// ProbeTimeout bounds the question whether the server is modern, which is asked
+	// once of an upstream that turns out not to be; negative does not ask it.
+	ProbeTimeout time.Duration
 	// OpenTimeout bounds the start.
 	OpenTimeout time.Duration
 	// BackoffMin, BackoffMax and BackoffStable are the pauses between starts.
 	BackoffMin, BackoffMax, BackoffStable time.Duration
+	// DoubtAnswered is for how long after its last answer a client counts as one that
+	// the server may mean by what it asks and logs, DoubtUnanswered the same after a
+	// call that was cancelled or has expired. While two clients count, nothing of the
+	// kind goes to either, where the way is shared and messages name no call.
+	DoubtAnswered, DoubtUnanswered time.Duration
 	// MaxPending and MaxWaiting bound the calls in flight and those that wait for it
 	// to be open.
 	MaxPending, MaxWaiting int
@@ -111,9 +126,12 @@ func (u Upstream) withDefaults() Upstream {
 	}
 	or(&u.Timeout, DefaultTimeout)
 	or(&u.OpenTimeout, DefaultOpenTimeout)
+	or(&u.ProbeTimeout, DefaultProbeTimeout)
 	or(&u.BackoffMin, DefaultBackoffMin)
 	or(&u.BackoffMax, DefaultBackoffMax)
 	or(&u.BackoffStable, DefaultBackoffStable)
+	or(&u.DoubtAnswered, DefaultDoubtAnswered)
+	or(&u.DoubtUnanswered, DefaultDoubtUnanswered)
 	if u.MaxPending == 0 {
 		u.MaxPending = DefaultMaxPending
 	}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"errors"
+
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/route"
@@ -12,6 +14,7 @@ import (
 type ask struct {
 	life    *life
 	id      route.Echo // the server's
+	token   route.Echo // of the progress that it asks for; none if it asks for none
 	session *Session
 	number  int64 // the client's
 }
@@ -30,20 +33,30 @@ func (l *life) asked(burst *link.Burst, m *codec.Message, about *call) {
 		l.reply(burst, codec.AppendResult(nil, m.RawID(), []byte("{}")))
 		return
 	}
-	s := b.soleClient()
+	s := b.soleClient(l)
 	if about != nil {
 		s = about.session
 	}
 	if s == nil {
 		b.target.g.dropped(UnownedAsk, nil, b)
-		l.reply(burst, codec.AppendError(nil, m.RawID(), &codec.Error{
-			Code: codec.CodeMethodNotFound, Message: "many clients share this server: whom it asks cannot be told",
-		}))
+		l.refuseAsk(burst, m, codec.CodeMethodNotFound, "many clients share this server: whom it asks cannot be told")
 		return
 	}
 	a := &ask{life: l, id: route.EchoOf(m), session: s}
-	if !b.enterAsk(a) {
+	if m.Envelope.Token.Present() {
+		token, err := route.EchoText(m.Token())
+		if err != nil || token.ID().Kind() < codec.IDInt {
+			l.refuseAsk(burst, m, codec.CodeInvalidRequest, "invalid request: progressToken must be a string or an integer")
+			return
+		}
+		a.token = token
+	}
+	switch err := b.enterAsk(a); {
+	case errors.Is(err, link.ErrDuplicate):
 		b.target.g.dropped(DuplicateRequest, nil, b)
+		return
+	case err != nil:
+		l.refuseAsk(burst, m, CodeBusy, err.Error())
 		return
 	}
 	out := outgoings.Get().(*outgoing)
@@ -56,17 +69,25 @@ func (l *life) asked(burst *link.Burst, m *codec.Message, about *call) {
 	s.send(burst, &out.frame)
 }
 
-// soleClient is the one client that what the server says can be for, nil if that
-// cannot be proved.
-func (b *backend) soleClient() *Session { return b.session }
+func (l *life) refuseAsk(burst *link.Burst, m *codec.Message, code int64, text string) {
+	l.reply(burst, codec.AppendError(nil, m.RawID(), &codec.Error{Code: code, Message: text}))
+}
 
 func (l *life) reply(burst *link.Burst, frame []byte) {
 	_ = l.up.Send(&link.Frame{Bytes: frame}, burst) // a server that does not read learns nothing
 }
 
-// enterAsk notes a request of the server; false says that its id is in flight, or
-// that the client has gone.
-func (b *backend) enterAsk(a *ask) bool {
+// asksMost is how many requests of servers one client may leave unanswered.
+const asksMost = 1 << 10
+
+var (
+	errAskGone = errors.New("the client has gone")
+	errAskFull = errors.New("the client answers nothing that it is asked")
+)
+
+// enterAsk notes a request of the server. The error is link.ErrDuplicate, or one for
+// the server to read.
+func (b *backend) enterAsk(a *ask) error {
 	b.mu.Lock()
 	if b.asks == nil {
 		b.asks = make(map[codec.ID]*ask)
@@ -77,18 +98,33 @@ func (b *backend) enterAsk(a *ask) bool {
 	}
 	b.mu.Unlock()
 	if twice {
-		return false
+		return link.ErrDuplicate
 	}
-	s := a.session
+	err := a.session.enterAsk(a)
+	if err != nil {
+		b.mu.Lock()
+		delete(b.asks, a.id.ID())
+		b.mu.Unlock()
+	}
+	return err
+}
+
+func (s *Session) enterAsk(a *ask) error {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.gone:
+		return errAskGone
+	case len(s.asked.open) >= asksMost:
+		return errAskFull
+	}
 	if s.asked.open == nil {
 		s.asked.open = make(map[int64]*ask)
 	}
 	s.asked.last++
 	a.number = s.asked.last
 	s.asked.open[a.number] = a
-	s.mu.Unlock()
-	return true
+	return nil
 }
 
 // leave forgets a request of the server; false says that it was answered before.
@@ -126,6 +162,39 @@ func (s *Session) answered(burst *link.Burst, m *codec.Message) {
 		out.frame.Bytes, out.frame.Edits = m.Frame(), out.rewrite.Edits
 	}
 	_ = a.life.up.Send(&out.frame, burst) // who does not read learns nothing
+}
+
+// reported takes a client's progress with what it was asked to the server that asked.
+func (s *Session) reported(burst *link.Burst, m *codec.Message) {
+	token, err := codec.ParseID(m.Progress(), codec.JSONRPC)
+	number, ok := token.Int()
+	s.mu.Lock()
+	a := s.asked.open[number]
+	s.mu.Unlock()
+	if err != nil || !ok || a == nil || a.token.IsNone() {
+		s.g.dropped(LateProgress, s, nil)
+		return
+	}
+	out := outgoings.Get().(*outgoing)
+	defer out.put()
+	out.rewrite.Progress(m, a.token)
+	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, Class: link.Progress}
+	_ = a.life.up.Send(&out.frame, burst)
+}
+
+// unasked answers, when the client has gone, what it was asked.
+func (s *Session) unasked() {
+	s.mu.Lock()
+	open := make([]*ask, 0, len(s.asked.open))
+	for _, a := range s.asked.open {
+		open = append(open, a)
+	}
+	s.mu.Unlock()
+	for _, a := range open {
+		if a.leave() {
+			a.life.reply(nil, codec.AppendError(nil, a.id.Append(nil), &codec.Error{Code: codec.CodeInternal, Message: errAskGone.Error()}))
+		}
+	}
 }
 
 // withdrawn takes a server's cancel of what it asked to the client.

@@ -85,6 +85,7 @@ func (s *Session) Gone(err error) {
 	for _, c := range calls {
 		c.cancel(errClientGone, nil, nil)
 	}
+	s.unasked()
 	s.leave(err)
 }
 
@@ -202,6 +203,8 @@ func (s *Session) notified(b *link.Burst, m *codec.Message) {
 		s.cancelled(b, m)
 	case method == mcp.NoteInitialized:
 		// Each way to a server was told by the gateway when it was opened.
+	case method == mcp.NoteProgress && !s.g.first.o.Plain:
+		s.reported(b, m)
 	default:
 		s.pass(b, m)
 	}
@@ -216,16 +219,6 @@ func (s *Session) cancelled(b *link.Burst, m *codec.Message) {
 		}
 	}
 	s.g.dropped(UnknownCancel, s, nil)
-}
-
-// pass gives a notification to the upstream, if it can only be this client's own.
-func (s *Session) pass(b *link.Burst, m *codec.Message) {
-	t := s.g.first
-	if t.o.Isolation == Shared && !t.o.Plain {
-		s.g.dropped(ClientOnlyNote, s, nil)
-		return
-	}
-	t.backend(s).note(b, m)
 }
 
 // refuse answers a request that was not taken into the table.

@@ -97,11 +97,9 @@ func (r *Rewrite) CancelledFor(m *codec.Message, n int64) {
 }
 
 // Reverse makes the edits of a server's request on its way to a client, who knows it
-// by n. Its progress token stays: only that server hears of it.
-func (r *Rewrite) Reverse(m *codec.Message, n int64) {
-	r.reset()
-	r.number(m.Envelope.RawID, n)
-}
+// by n, and so does the progress that it asks for: two servers may have asked for it
+// under the same token.
+func (r *Rewrite) Reverse(m *codec.Message, n int64) { r.Request(m, n) }
 
 // ReverseAnswer makes the edits of a client's answer on its way to the server.
 func (r *Rewrite) ReverseAnswer(m *codec.Message, id Echo) {

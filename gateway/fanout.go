@@ -1,0 +1,68 @@
+package gateway
+
+import (
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// isChange reports whether a notification is for every client.
+func isChange(method string) bool {
+	return method == mcp.NoteToolsChanged || method == mcp.NotePromptsChanged || method == mcp.NoteResourcesChanged
+}
+
+// fanOut gives a notification to every client of the way.
+func (b *backend) fanOut(m *codec.Message) {
+	for _, s := range b.target.g.using(b) {
+		s.send(nil, &link.Frame{Bytes: m.Frame(), Class: link.Note})
+	}
+}
+
+// using gives the sessions whose way is b.
+func (g *Gateway) using(b *backend) []*Session {
+	if b.session != nil {
+		return []*Session{b.session}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []*Session
+	for _, s := range g.sessions {
+		if k, _ := b.target.key(s); k == b.key && !s.peer.Alone {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// pass gives a notification to the servers that can only take it for this client's
+// own. What one client says of itself is no news for a server that many share.
+func (s *Session) pass(b *link.Burst, m *codec.Message) {
+	passed := false
+	for _, t := range s.g.targets {
+		if to := t.own(s); to != nil {
+			to.note(b, m)
+			passed = true
+		}
+	}
+	if !passed {
+		s.g.dropped(ClientOnlyNote, s, nil)
+	}
+}
+
+// own is the way that s has for itself, nil if it shares one or has used none. To a
+// server that knows no MCP a notification is like any other message.
+func (t *target) own(s *Session) *backend {
+	if t.o.Plain {
+		if t == t.g.first {
+			return t.backend(s)
+		}
+		return nil
+	}
+	k, own := t.key(s)
+	if own == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.backends[k]
+}
