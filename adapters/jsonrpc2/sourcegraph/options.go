@@ -18,11 +18,10 @@ const DefaultBacklog = 1024
 type Option func(*options)
 
 type options struct {
-	conn    conn.Options
-	backlog int
-	onRecv  []func(*jsonrpc2.Request, *jsonrpc2.Response)
-	onSend  []func(*jsonrpc2.Request, *jsonrpc2.Response)
-	logger  jsonrpc2.Logger
+	conn   conn.Options
+	onRecv []func(*jsonrpc2.Request, *jsonrpc2.Response)
+	onSend []func(*jsonrpc2.Request, *jsonrpc2.Response)
+	logger jsonrpc2.Logger
 }
 
 // With sets options of the connection. Profile is JSON-RPC 2.0 unless it is

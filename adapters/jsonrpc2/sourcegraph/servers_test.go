@@ -32,7 +32,7 @@ var streams = map[string][2]func(io.ReadWriteCloser) jsonrpc2.ObjectStream{
 	"headers": buffered(jsonrpc2.VSCodeObjectCodec{}),
 	"varint":  buffered(jsonrpc2.VarintObjectCodec{}),
 	"plain":   {jsonrpc2.NewPlainObjectStream, sourcegraph.NewPlainObjectStream},
-	"codec":   buffered(jsonrpc2.PlainObjectCodec{}),
+	"codec":   buffered(jsonrpc2.PlainObjectCodec{}), //lint:ignore SA1019 deprecated, and still in use
 	"lines":   {jsonrpc2.NewPlainObjectStream, sourcegraph.NewLineStream},
 	"custom":  buffered(quoted{}),
 	"foreign": {jsonrpc2.NewPlainObjectStream, jsonrpc2.NewPlainObjectStream},

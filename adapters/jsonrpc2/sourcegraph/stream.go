@@ -28,7 +28,7 @@ func NewBufferedStream(c io.ReadWriteCloser, objects jsonrpc2.ObjectCodec) jsonr
 		return &Stream{theirs, c, codec.HeaderFramer{}}
 	case jsonrpc2.VarintObjectCodec:
 		return &Stream{theirs, c, link.Varint{}}
-	case jsonrpc2.PlainObjectCodec:
+	case jsonrpc2.PlainObjectCodec: //lint:ignore SA1019 deprecated, and still in use
 		return &Stream{theirs, c, new(link.Values)}
 	}
 	return theirs
