@@ -2,23 +2,47 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/correlator-go/correlator/codec"
-	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/mcp"
 )
 
-// greeting is what a server and the gateway agreed on. The handshake is made once for
-// each way to a server; clients that initialize are answered from it.
+// greeting is what a server and the gateway agreed on. It is found out once for each
+// way to a server; clients that initialize or discover are answered from it.
+//
+//	asked server/discover ──result──▶ modern ──a client initializes──▶ both, or modern alone
+//	   └──anything else──▶ initialize ──result──▶ older
+//	                          └──refused──▶ neither: clients are told why
+//
+// Fields are guarded by the backend's mu.
 type greeting struct {
 	// params are those of initialize: of the one client that uses the way, or nil for
 	// the gateway's own.
 	params []byte
-	result []byte       // of the server, nil if it refused
-	failed *codec.Error // the server's refusal of initialize
+	// initialized is the server's result of initialize, nil if there is none; failed is
+	// its refusal.
+	initialized []byte
+	failed      *codec.Error
+	// discovered is its result of server/discover, nil if it is of the older era alone,
+	// and supported are the revisions that it names.
+	discovered []byte
+	supported  []string
+	// wanted says that a client wants the older era, so that it is begun at once when
+	// the way is opened again. asking says that a goroutine is at it, for those who
+	// wait.
+	wanted, asking bool
+	waiting        []greeted
+}
+
+// greeted is a call of initialize with the revision that it asks for.
+type greeted struct {
+	call  *call
+	asked string
 }
 
 // Implementation is how the gateway names itself to servers that many clients share.
@@ -27,32 +51,82 @@ const Implementation = "correlator-gateway"
 // ownGreeting claims nothing: what clients can do differs from one to the next.
 var ownGreeting = []byte(`{"protocolVersion":"` + string(mcp.NewestLegacy) + `","capabilities":{},"clientInfo":{"name":"` + Implementation + `","version":"1"}}`)
 
-// hear keeps what the client of a way of its own says of itself. b.mu is held.
-func (g *greeting) hear(b *backend, c *call, m *codec.Message) {
-	if b.session != nil && g.params == nil && c.method == mcp.MethodInitialize {
-		g.params = append([]byte(nil), m.Params()...)
-	}
-}
+// discovery asks a server of the modern era what it has.
+var discovery = []byte(`{"_meta":{"` + mcp.MetaProtocolVersion + `":"` + string(mcp.Modern) + `","` + mcp.MetaClientInfo + `":{"name":"` + Implementation +
+	`","version":"1"},"` + mcp.MetaClientCapabilities + `":{}}}`)
 
-// greet answers a client's initialize.
-func (b *backend) greet(burst *link.Burst, c *call) {
+// errUnasked: the server did not outlive the question whether it is modern.
+var errUnasked = errors.New("gateway: the server went when it was asked for its era")
+
+// speaks says which eras the server of the way has shown to speak.
+func (b *backend) speaks() (modern, older bool) {
 	b.mu.Lock()
-	result, failed := b.greeting.result, b.greeting.failed
-	b.mu.Unlock()
-	switch {
-	case c.giveUp.Load() != nil:
-		c.over.Store(true)
-		c.stop(c.giveUp.Load().err)
-	case failed != nil:
-		c.end(burst, Failed, nil, failed)
-	default:
-		c.end(burst, Answered, result, nil)
-	}
+	defer b.mu.Unlock()
+	return b.greeting.discovered != nil, b.greeting.initialized != nil
 }
 
-// shake makes the handshake of the older era. A server that refuses it speaks the
-// modern one, which has none.
+// shake finds out what the server speaks and begins it.
 func (b *backend) shake(ctx context.Context, l *life) error {
+	t := b.target
+	b.mu.Lock()
+	b.greeting.initialized, b.greeting.failed, b.greeting.discovered, b.greeting.supported = nil, nil, nil, nil
+	wanted := b.greeting.wanted
+	b.mu.Unlock()
+	if t.o.ProbeTimeout >= 0 && !t.older.Load() {
+		modern, err := b.discover(ctx, l)
+		if modern && (err != nil || !wanted) || ctx.Err() != nil {
+			return err
+		}
+		if l.isGone() {
+			t.older.Store(true) // some exit when the first thing they get is no initialize
+			return errUnasked
+		}
+	}
+	err := b.initialize(ctx, l)
+	if modern, older := b.speaks(); err != nil && modern {
+		return nil // the older era is the lesser half of it
+	} else if !modern {
+		t.older.Store(older) // what is remembered is not trusted: one that fails is asked again
+	}
+	return err
+}
+
+// discover asks a server whether it is modern. modern is false when the error says
+// that it is not.
+func (b *backend) discover(ctx context.Context, l *life) (modern bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, b.target.o.ProbeTimeout)
+	defer cancel()
+	result, err := b.ask(ctx, l, mcp.MethodDiscover, discovery)
+	if refused, ok := errors.AsType[*codec.Error](err); ok && refused.Code == mcp.CodeUnsupportedVersion {
+		var data mcp.UnsupportedVersionData
+		_ = json.Unmarshal(refused.Data, &data) // without it nothing is in common
+		if !slices.ContainsFunc(data.Supported, isOlder) {
+			return true, fmt.Errorf("%s: no common revision: %w", mcp.MethodDiscover, err)
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	var d mcp.DiscoverResult
+	if err := codec.DecodeValue(result, &d); err != nil {
+		return false, err
+	}
+	if !slices.Contains(d.SupportedVersions, string(mcp.Modern)) {
+		older := slices.ContainsFunc(d.SupportedVersions, isOlder)
+		return !older, fmt.Errorf("%s: no common revision: the server has %q", mcp.MethodDiscover, d.SupportedVersions)
+	}
+	b.mu.Lock()
+	b.greeting.discovered, b.greeting.supported = result, d.SupportedVersions
+	b.mu.Unlock()
+	l.adopt(string(mcp.Modern))
+	return true, nil
+}
+
+func isOlder(v string) bool { return mcp.Revision(v).IsLegacy() }
+
+// initialize makes the handshake of the older era. A server's refusal is no error, but
+// kept for those who ask.
+func (b *backend) initialize(ctx context.Context, l *life) error {
 	b.mu.Lock()
 	params := b.greeting.params
 	b.mu.Unlock()
@@ -65,50 +139,22 @@ func (b *backend) shake(ctx context.Context, l *life) error {
 		return fmt.Errorf("initialize: %w", err)
 	}
 	b.mu.Lock()
-	b.greeting.result, b.greeting.failed = result, refused
+	b.greeting.initialized, b.greeting.failed = result, refused
 	b.mu.Unlock()
 	if isRefused {
 		return nil
 	}
+	var r struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	_ = codec.DecodeValue(result, &r) // a server without one is none that needs to be told
+	l.adopt(r.ProtocolVersion)
 	return l.up.Send(&link.Frame{Bytes: codec.AppendNotification(nil, mcp.NoteInitialized, nil), Class: link.Ask}, nil)
 }
 
-// ask makes a call of the gateway's own over l. The result is the caller's.
-func (b *backend) ask(ctx context.Context, l *life, method string, params []byte) ([]byte, error) {
-	type reply struct {
-		result []byte
-		err    error
-	}
-	answered := make(chan reply, 1)
-	begun, err := b.engine.Begin(ctx, engine.CallOptions[*arrival]{Method: method, NoWait: true, Notify: func(o engine.Outcome[*arrival]) {
-		if o.Status != engine.Resolved {
-			answered <- reply{err: o.Err}
-			return
-		}
-		m, _ := o.Value.take()
-		defer o.Value.done()
-		if m.Kind == codec.KindError {
-			answered <- reply{err: m.Err()}
-			return
-		}
-		answered <- reply{result: append([]byte(nil), m.Result()...)}
-	}})
-	if err != nil {
-		return nil, err
-	}
-	id := begun.ID()
-	if number, ok := id.Int(); ok {
-		frame := codec.AppendRequest(nil, id, method, params)
-		if err := l.up.Send(&link.Frame{Bytes: frame, Call: number, Class: link.Ask}, nil); err != nil {
-			b.engine.Reject(id, err)
-		}
-	}
-	select {
-	case r := <-answered:
-		return r.result, r.err
-	case <-ctx.Done():
-		b.engine.Cancel(id, context.Cause(ctx))
-		r := <-answered
-		return r.result, r.err
+// adopt tells the way what is spoken on it.
+func (l *life) adopt(revision string) {
+	if a, ok := l.up.(link.Adopter); ok {
+		a.Adopt(revision)
 	}
 }

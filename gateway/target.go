@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/correlator-go/correlator/gateway/link"
 )
@@ -10,6 +11,8 @@ import (
 type target struct {
 	g *Gateway
 	o Upstream
+	// older says that the server was of the older era when last heard of.
+	older atomic.Bool
 
 	mu       sync.Mutex // guards the fields below
 	backends map[link.Key]*backend

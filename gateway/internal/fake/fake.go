@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -14,8 +15,14 @@ import (
 type Server struct {
 	// Fail, if it is set, is asked before each opening; its error is that of Open.
 	Fail func(n int) error
-	// Silent leaves initialize unanswered.
+	// Silent leaves the handshake unanswered.
 	Silent bool
+	// Discover is the result of server/discover; "" refuses it, as a server of the
+	// older era does, "?" leaves it unanswered and "!" dies of it. Initialize is that of
+	// initialize: "" is Hello, "-" refuses it.
+	Discover, Initialize string
+	// Asked gets the methods of the handshake as they come in, Said the frames.
+	Asked, Said func(string)
 
 	mu   sync.Mutex // guards what follows
 	ways []*Way
@@ -38,7 +45,7 @@ func (s *Server) Open(_ context.Context, owner link.Owner, k link.Key) (link.Ups
 			return nil, err
 		}
 	}
-	w := &Way{Owner: owner, Key: k, silent: s.Silent, changed: make(chan struct{}, 1)}
+	w := &Way{Owner: owner, Key: k, server: s, changed: make(chan struct{}, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ways = append(s.ways, w)
@@ -85,7 +92,7 @@ type Way struct {
 	Owner link.Owner
 	Key   link.Key
 
-	silent  bool
+	server  *Server
 	changed chan struct{}
 
 	mu      sync.Mutex // guards what follows
@@ -125,11 +132,21 @@ func (w *Way) Send(f *link.Frame, _ *link.Burst) error {
 	if err != nil {
 		return err
 	}
-	switch string(m.Method()) {
-	case "initialize":
-		if !w.silent {
-			w.Say(string(codec.AppendResult(nil, m.RawID(), []byte(Hello))))
+	switch method := string(m.Method()); method {
+	case "server/discover", "initialize", "notifications/initialized":
+		if w.server.Asked != nil {
+			w.server.Asked(method)
 		}
+		if w.server.Said != nil {
+			w.server.Said(text)
+		}
+	}
+	switch string(m.Method()) {
+	case "server/discover":
+		w.greet(&m, w.server.Discover)
+		return nil
+	case "initialize":
+		w.greet(&m, cmp.Or(w.server.Initialize, Hello))
 		return nil
 	case "notifications/initialized":
 		return nil
@@ -139,6 +156,19 @@ func (w *Way) Send(f *link.Frame, _ *link.Burst) error {
 	w.frames = append(w.frames, text)
 	w.tell()
 	return nil
+}
+
+// greet answers a request of the handshake, or refuses it.
+func (w *Way) greet(m *codec.Message, result string) {
+	switch {
+	case w.server.Silent, result == "?":
+	case result == "!":
+		w.Die(errEnded)
+	case result == "" || result == "-":
+		w.Say(string(codec.AppendError(nil, m.RawID(), &codec.Error{Code: codec.CodeMethodNotFound, Message: "no such method"})))
+	default:
+		w.Say(string(codec.AppendResult(nil, m.RawID(), []byte(result))))
+	}
 }
 
 func (w *Way) tell() {
