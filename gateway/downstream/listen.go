@@ -59,6 +59,11 @@ func (o Options) join(g *gateway.Gateway, stream io.ReadWriteCloser, transport s
 	if c, ok := stream.(net.Conn); ok && c.RemoteAddr() != nil {
 		peer.Address = c.RemoteAddr().String()
 	}
+	return o.joinAs(g, stream, peer, closed)
+}
+
+// joinAs is join of a client that is known.
+func (o Options) joinAs(g *gateway.Gateway, stream io.ReadWriteCloser, peer link.Peer, closed func(error)) (*duplex.Link, error) {
 	var s *gateway.Session
 	l, err := duplex.Over(stream, duplex.Options{
 		Conn: o.Conn, Peer: peer, Closed: closed, Ending: func() <-chan struct{} { return s.Idle() },
@@ -160,12 +165,13 @@ type clients struct {
 	mu   sync.Mutex // guards the fields below
 	n    int
 	open map[*duplex.Link]struct{}
+	why  error // set when no more are let in
 }
 
 func (c *clients) enter(most int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if most > 0 && c.n >= most {
+	if c.why != nil || most > 0 && c.n >= most {
 		return false
 	}
 	c.n++
@@ -177,6 +183,9 @@ func (c *clients) add(l *duplex.Link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[l] = struct{}{}
+	if c.why != nil {
+		l.End(c.why)
+	}
 }
 
 func (c *clients) leave(l *duplex.Link) {
@@ -189,13 +198,17 @@ func (c *clients) leave(l *duplex.Link) {
 
 // endAll waits for all clients to go, and makes them when ctx has ended.
 func (c *clients) endAll(ctx context.Context) {
-	stop := context.AfterFunc(ctx, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for l := range c.open {
-			l.End(context.Cause(ctx))
-		}
-	})
+	stop := context.AfterFunc(ctx, func() { c.end(context.Cause(ctx)) })
 	defer stop()
 	c.all.Wait()
+}
+
+// end lets go of every client, and lets no more in.
+func (c *clients) end(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.why = why
+	for l := range c.open {
+		l.End(why)
+	}
 }
