@@ -37,7 +37,7 @@ var allowed = []struct {
 	{"limit", nil, nil},
 	{"merge", []string{"route"}, []string{"codec", "mcp"}},
 	{".", []string{"limit", "link", "merge", "route"}, []string{"codec", "engine", "mcp"}},
-	{"auth", nil, []string{"mcp", "serve"}},
+	{"auth", nil, []string{"codec", "serve"}},
 	{"duplex", []string{"link"}, []string{"codec", "conn"}},
 	{"upstream", []string{"duplex", "link"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
 	{"downstream", []string{".", "auth", "duplex", "link"}, []string{"codec", "conn", "conn/websocket", "mcp", "serve"}},
