@@ -1,91 +1,165 @@
 package config
 
 import (
-	"fmt"
+	"net/url"
 	"time"
 )
 
 // Config is a whole file. In durations and counts zero is the default and negative is
-// none, as in the options that they become.
+// none, as in the options that they become; the file says none. The tags are what the
+// schema says of each member.
 type Config struct {
-	// Listen are the places where clients come in.
-	Listen []Listen `yaml:"listen" json:"listen"`
-	// Upstreams are the servers, by name.
-	Upstreams map[string]Upstream `yaml:"upstreams" json:"upstreams"`
-	// Merge offers all upstreams as one server under prefixes; without it there must
-	// be one upstream.
-	Merge bool `yaml:"merge" json:"merge"`
-	// Limits are those of all upstreams together.
-	Limits Limits `yaml:"limits" json:"limits"`
-	// Drain is how long calls may go on after SIGTERM.
-	Drain time.Duration `yaml:"drain" json:"drain"`
-	// Cluster is the NATS server that nodes meet at, "" for one node.
-	Cluster string `yaml:"cluster" json:"cluster"`
+	Listen    []Listen            `yaml:"listen" doc:"Where clients come in. Without any it is http://127.0.0.1:8808/mcp."`
+	Upstreams map[string]Upstream `yaml:"upstreams" doc:"The servers, by name. At least one." required:"true"`
+	Merge     bool                `yaml:"merge" doc:"Offers all upstreams as one server: tools and prompts are called name__tool. Without it there is one upstream, as it is."`
+	Isolation string              `yaml:"isolation" enum:"session identity shared" doc:"Who shares a way to an upstream that does not say so itself. Default session."`
+	Limits    Limits              `yaml:"limits" doc:"Bounds of all upstreams together."`
+	Clients   Clients             `yaml:"clients" doc:"Bounds of each client."`
+	Auth      *Auth               `yaml:"auth" doc:"Who may come in over HTTP and WebSocket. Without it everybody who reaches the address."`
+	Status    Status              `yaml:"status" doc:"The status page, metrics and health."`
+	Log       Log                 `yaml:"log" doc:"The log, on standard error."`
+	Telemetry Telemetry           `yaml:"telemetry" doc:"OpenTelemetry over OTLP."`
+	Drain     time.Duration       `yaml:"drain" doc:"How long calls may go on after SIGTERM. Default 10s."`
+	Cluster   *Cluster            `yaml:"cluster" doc:"The NATS server where nodes meet; without it this is the only node."`
+
+	file  string
+	lines map[string]int // of each member, by its path
+	order []string       // of the upstreams
 }
 
 // Listen is one place where clients come in.
 type Listen struct {
-	// Address is stdio:, unix:/path, tcp://host:port, ws://host:port/path or
-	// http://host:port/path; wss and https want TLS.
-	Address string `yaml:"address" json:"address"`
-	// TLS is the certificate and key, and the authority of clients' certificates.
-	TLS *TLS `yaml:"tls" json:"tls,omitempty"`
+	Address  string   `yaml:"address" short:"true" required:"true" doc:"stdio:, unix:/path, tcp://host:port, http://host:port/path or https://host:port/path. WebSockets come in at http and https."`
+	Open     bool     `yaml:"open" doc:"Lets other machines in. Without it the address must be a loopback one."`
+	TLS      *TLS     `yaml:"tls" doc:"The certificate of https. With ca, clients must show a certificate of that authority."`
+	Hosts    []string `yaml:"hosts" doc:"Host headers that are good beside those of a loopback address."`
+	Origins  []string `yaml:"origins" doc:"Origin headers that are good beside the server's own. * is all."`
+	Identity string   `yaml:"identity" doc:"Who clients are that need not prove it."`
 }
 
 // TLS names files in PEM.
 type TLS struct {
-	Cert string `yaml:"cert" json:"cert"`
-	Key  string `yaml:"key" json:"key"`
-	CA   string `yaml:"ca" json:"ca,omitempty"`
+	Cert string `yaml:"cert" doc:"File with the certificate chain."`
+	Key  string `yaml:"key" doc:"File with its key."`
+	CA   string `yaml:"ca" doc:"File with the authorities that the other side's certificate must come from."`
 }
 
 // Upstream is one server.
 type Upstream struct {
-	// Command starts it as a child process; URL reaches it otherwise: unix:, tcp://,
-	// ws://, wss://, http://, https://. One of the two is required.
-	Command []string          `yaml:"command" json:"command,omitempty"`
-	Env     map[string]string `yaml:"env" json:"env,omitempty"`
-	Dir     string            `yaml:"dir" json:"dir,omitempty"`
-	URL     string            `yaml:"url" json:"url,omitempty"`
-	// Headers go with every request to an http URL; ${NAME} is from the environment.
-	Headers map[string]string `yaml:"headers" json:"headers,omitempty"`
-	TLS     *TLS              `yaml:"tls" json:"tls,omitempty"`
-	// Protocol is mcp or jsonrpc.
-	Protocol string `yaml:"protocol" json:"protocol,omitempty"`
-	// Isolation is session, identity or shared.
-	Isolation string `yaml:"isolation" json:"isolation,omitempty"`
-	// MaxChildren bounds the ways that isolation makes; Idle is how long an unused
-	// one is kept.
-	MaxChildren int           `yaml:"maxChildren" json:"maxChildren,omitempty"`
-	Idle        time.Duration `yaml:"idle" json:"idle,omitempty"`
-	// Deadlines are those of all methods, Methods those of one.
-	Deadlines Deadlines            `yaml:"deadlines" json:"deadlines"`
-	Methods   map[string]Deadlines `yaml:"methods" json:"methods,omitempty"`
-	Limits    Limits               `yaml:"limits" json:"limits"`
+	Command        []string             `yaml:"command" doc:"Starts the server as a child process: program and arguments. This or url."`
+	Env            map[string]string    `yaml:"env" doc:"Environment of the child beside the gateway's own."`
+	Dir            string               `yaml:"dir" doc:"Where the child runs."`
+	URL            string               `yaml:"url" doc:"Where the server is: unix:/path, tcp://host:port, ws://, wss://, http:// or https://. This or command."`
+	Headers        map[string]string    `yaml:"headers" doc:"Headers of each request to http, https, ws and wss. Nothing of a client's credentials is ever passed on."`
+	TLS            *TLS                 `yaml:"tls" doc:"Our certificate, and the authorities of the server's; without it those of the system."`
+	Protocol       string               `yaml:"protocol" enum:"mcp jsonrpc" doc:"What it speaks. Default mcp."`
+	Isolation      string               `yaml:"isolation" enum:"session identity shared" doc:"Who shares a way to it: nobody, the clients of one identity, or all."`
+	MaxWays        int                  `yaml:"maxWays" doc:"How many ways (child processes, connections) isolation may make."`
+	Idle           time.Duration        `yaml:"idle" doc:"How long a way that nobody uses is kept."`
+	Deadlines      Deadlines            `yaml:"deadlines" doc:"Of its calls."`
+	Methods        map[string]Deadlines `yaml:"methods" doc:"Deadlines of single methods, such as tools/call."`
+	Limits         Limits               `yaml:"limits" doc:"Bounds of the calls to it."`
+	Retry          *bool                `yaml:"retry" doc:"Asks again when the connection was lost, where that cannot do harm: lists and reads, never tools/call. Default true."`
+	Hedge          time.Duration        `yaml:"hedge" doc:"Asks a read a second time when it has no answer for so long. Default none."`
+	OpenTimeout    time.Duration        `yaml:"openTimeout" doc:"How long its start may take, the handshake included. Default 30s."`
+	RestartBackoff Backoff              `yaml:"restart" doc:"Pauses before it is opened again."`
+}
+
+// Backoff is how the pause between two starts grows.
+type Backoff struct {
+	Min    time.Duration `yaml:"min" doc:"The first pause. Default 100ms."`
+	Max    time.Duration `yaml:"max" doc:"The longest; pauses double. Default 30s."`
+	Stable time.Duration `yaml:"stable" doc:"After how long up the next pause is the first again. Default 10s."`
 }
 
 // Deadlines of a call.
 type Deadlines struct {
-	Queue time.Duration `yaml:"queue" json:"queue,omitempty"`
-	Idle  time.Duration `yaml:"idle" json:"idle,omitempty"`
-	Total time.Duration `yaml:"total" json:"total,omitempty"`
+	Queue time.Duration `yaml:"queue" doc:"How long it may wait to be sent."`
+	Idle  time.Duration `yaml:"idle" doc:"How long it may hear nothing; progress counts. Default none."`
+	Total time.Duration `yaml:"total" doc:"How long it may take from when it is sent. Default 60s."`
 }
 
 // Limits bound what is in flight.
 type Limits struct {
-	InFlight int `yaml:"inFlight" json:"inFlight,omitempty"`
-	Queued   int `yaml:"queued" json:"queued,omitempty"`
+	InFlight        int `yaml:"inFlight" doc:"Calls that are sent and not answered."`
+	Queued          int `yaml:"queued" doc:"Calls that wait to be sent."`
+	QueuedPerClient int `yaml:"queuedPerClient" doc:"Those of one client."`
 }
 
-// Mistake is one thing that is wrong in a file, and where.
-type Mistake struct {
-	File string
-	Line int // from 1; 0 is not known
-	// Path is the member, such as upstreams.files.command; Problem says what is wrong.
-	Path, Problem string
+// Clients bound one client.
+type Clients struct {
+	Rate    float64 `yaml:"rate" doc:"Calls a second."`
+	Burst   int     `yaml:"burst" doc:"Calls at once after a pause."`
+	Buffer  int     `yaml:"buffer" doc:"Bytes that may wait for a client that does not read; beyond it the client is let go of. Default 4 MiB."`
+	Frame   int     `yaml:"frame" doc:"The longest message, in bytes. Default 16 MiB."`
+	Most    int     `yaml:"most" doc:"How many clients each address takes. Default 32768."`
+	Partial int     `yaml:"partial" doc:"Bytes of all messages together that have begun to come in."`
 }
 
-// Error is one line: file:line: path: problem.
-func (m *Mistake) Error() string {
-	return fmt.Sprintf("%s:%d: %s: %s", m.File, m.Line, m.Path, m.Problem)
+// Auth is who may come in.
+type Auth struct {
+	Tokens       []Token       `yaml:"tokens" doc:"Bearer tokens. gateway token makes one."`
+	OAuth        *OAuth        `yaml:"oauth" doc:"Access tokens of an authorization server."`
+	Certificates bool          `yaml:"certificates" doc:"Takes the subject of a client's certificate for its identity."`
+	Leeway       time.Duration `yaml:"leeway" doc:"How far clocks may differ, for oauth. Default as the verifier has it."`
+}
+
+// Token is one client.
+type Token struct {
+	Name   string   `yaml:"name" required:"true" doc:"Who has it."`
+	Hash   string   `yaml:"hash" required:"true" doc:"What gateway token prints beside it; the token itself stands nowhere."`
+	Scopes []string `yaml:"scopes" doc:"What it may do, for logs."`
+}
+
+// OAuth is what access tokens must be.
+type OAuth struct {
+	Resource string   `yaml:"resource" required:"true" doc:"The address of this gateway as its clients know it; the audience of each token."`
+	Issuers  []string `yaml:"issuers" required:"true" doc:"Authorization servers that are trusted."`
+	Scopes   []string `yaml:"scopes" doc:"What each token must allow."`
+}
+
+// Status is where the page is.
+type Status struct {
+	Address string `yaml:"address" short:"true" doc:"host:port of the page, /metrics, /healthz and /readyz. Without it they are at every loopback http address of listen; none turns the page and metrics off."`
+	Token   string `yaml:"token" doc:"What the cancel button and, from other machines, the page need: a secret, or what gateway token prints beside one. Without it one is made at each start and logged."`
+	Open    bool   `yaml:"open" doc:"Lets other machines see the page, with the token. Without it the address must be a loopback one."`
+}
+
+// Log is what is written.
+type Log struct {
+	Format string `yaml:"format" enum:"text json" doc:"Default text."`
+	Level  string `yaml:"level" enum:"debug info warn error" doc:"Default info."`
+	Calls  bool   `yaml:"calls" doc:"A line for each call: client, upstream, method, tool, outcome, times."`
+}
+
+// Telemetry is where traces and metrics go.
+type Telemetry struct {
+	Endpoint string            `yaml:"otlp" short:"true" doc:"http://host:port or https://host:port of an OTLP collector. Without it nothing is sent."`
+	Headers  map[string]string `yaml:"headers" doc:"Sent with each export."`
+	Sample   float64           `yaml:"sample" doc:"Which part of the traces that begin here is recorded, 0 to 1. Default 1."`
+}
+
+// Cluster is where nodes meet.
+type Cluster struct {
+	URL         string        `yaml:"url" short:"true" required:"true" doc:"nats://host:port or tls://host:port, several with commas; embedded starts a server of its own."`
+	Node        string        `yaml:"node" doc:"The name of this node. Default the host's name."`
+	Name        string        `yaml:"name" doc:"Of the cluster; nodes of one name share upstreams. Default gateway."`
+	Credentials string        `yaml:"credentials" doc:"File with NATS credentials."`
+	TLS         *TLS          `yaml:"tls" doc:"Certificate for NATS, and its authorities."`
+	Lease       time.Duration `yaml:"lease" doc:"How long a lost node keeps its servers."`
+}
+
+// Names gives the names of the upstreams in the file's order.
+func (c *Config) Names() []string { return c.order }
+
+// File is the name that Parse was given.
+func (c *Config) File() string { return c.file }
+
+// Scheme is what an address begins with, without the colon.
+func Scheme(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme
 }

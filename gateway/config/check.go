@@ -1,0 +1,215 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// DefaultListen is where clients come in when a file does not say.
+const DefaultListen = "http://127.0.0.1:8808/mcp"
+
+type report = func(path, problem string)
+
+// check finds what each member alone does not show, and fills in defaults.
+func (c *Config) check(wrong report) {
+	enums(reflect.ValueOf(c), "", wrong)
+	if len(c.Listen) == 0 {
+		c.Listen = []Listen{{Address: DefaultListen}}
+	}
+	seen := map[string]int{}
+	for i := range c.Listen {
+		path := fmt.Sprintf("listen[%d]", i)
+		c.Listen[i].check(path, c.Auth, wrong)
+		at := place(c.Listen[i].Address)
+		if first, twice := seen[at]; twice {
+			wrong(path, fmt.Sprintf("is the place of listen[%d] again", first))
+		}
+		seen[at] = i
+	}
+	if len(c.Upstreams) == 0 {
+		wrong("upstreams", "there is none")
+	}
+	if len(c.Upstreams) > 1 && !c.Merge {
+		wrong("upstreams", "there are several, which needs merge: true")
+	}
+	for _, name := range c.order {
+		u := c.Upstreams[name]
+		u.check("upstreams."+name, name, c.Merge, wrong)
+	}
+	c.Auth.check(wrong)
+	c.Status.check(c.Listen, wrong)
+	if c.Telemetry.Sample > 1 {
+		wrong("telemetry.sample", "must be from 0 to 1")
+	}
+	if t := c.Telemetry; t.Endpoint != "" && !hasHost(t.Endpoint, "http", "https") {
+		wrong("telemetry.otlp", "must be http://host:port or https://host:port")
+	}
+	if k := c.Cluster; k != nil && k.URL != "embedded" {
+		for one := range strings.SplitSeq(k.URL, ",") {
+			if !hasHost(strings.TrimSpace(one), "nats", "tls", "ws", "wss") {
+				wrong("cluster", "must be nats://host:port, tls://host:port or embedded")
+				break
+			}
+		}
+	}
+}
+
+// place is what only one listener can have.
+func place(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	if u.Host != "" {
+		if strings.HasSuffix(u.Host, ":0") {
+			return address + "\x00" + u.Path // any port
+		}
+		return u.Host
+	}
+	return u.Scheme + ":" + u.Opaque + u.Path
+}
+
+func hasHost(text string, schemes ...string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme)
+}
+
+func (l *Listen) check(path string, auth *Auth, wrong report) {
+	u, err := url.Parse(l.Address)
+	if err != nil {
+		wrong(path, "is no address")
+		return
+	}
+	isHTTP := false
+	switch u.Scheme {
+	case "stdio":
+	case "unix":
+		if u.Opaque+u.Path == "" {
+			wrong(path, "names no file: unix:/path")
+		}
+	case "tcp", "http", "https":
+		isHTTP = u.Scheme != "tcp"
+		if _, _, err := net.SplitHostPort(u.Host); err != nil {
+			wrong(path, "names no port: "+u.Scheme+"://host:port")
+		} else if !l.Open && !loopback(u.Hostname()) {
+			wrong(path, "other machines can reach it, which needs open: true")
+		}
+	default:
+		wrong(path, "must begin with stdio:, unix:, tcp://, http:// or https://")
+		return
+	}
+	switch {
+	case u.Scheme == "https" && (l.TLS == nil || l.TLS.Cert == "" || l.TLS.Key == ""):
+		wrong(path, "https needs tls with cert and key")
+	case u.Scheme != "https" && l.TLS != nil:
+		wrong(path+".tls", "is for https")
+	}
+	if !isHTTP && len(l.Hosts)+len(l.Origins) > 0 {
+		wrong(path, "hosts and origins are for http and https")
+	}
+	if auth != nil && auth.Certificates && isHTTP && (l.TLS == nil || l.TLS.CA == "") {
+		wrong(path, "auth.certificates needs tls.ca here")
+	}
+}
+
+// loopback reports whether only this machine can reach a host.
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+var upstreamName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+func (u *Upstream) check(path, name string, merged bool, wrong report) {
+	switch {
+	case !upstreamName.MatchString(name):
+		wrong(path, "a name is up to 64 letters, digits, points, dashes and underscores")
+	case merged && strings.Contains(name, "__"):
+		wrong(path, "a name must not hold __, which ends it in the names of tools")
+	}
+	switch {
+	case len(u.Command) == 0 && u.URL == "":
+		wrong(path, "needs command or url")
+	case len(u.Command) > 0 && u.URL != "":
+		wrong(path, "has command and url; one of them")
+	case len(u.Command) > 0 && u.Command[0] == "":
+		wrong(path+".command", "names no program")
+	}
+	scheme := Scheme(u.URL)
+	web := slices.Contains([]string{"http", "https", "ws", "wss"}, scheme)
+	switch {
+	case u.URL == "":
+	case scheme == "unix":
+	case !web && scheme != "tcp":
+		wrong(path+".url", "must begin with unix:, tcp://, ws://, wss://, http:// or https://")
+	case !hasHost(u.URL, scheme):
+		wrong(path+".url", "names no host")
+	}
+	if len(u.Headers) > 0 && !web {
+		wrong(path+".headers", "are for http, https, ws and wss")
+	}
+	if u.TLS != nil {
+		if scheme != "https" && scheme != "wss" && scheme != "tcp" {
+			wrong(path+".tls", "is for https, wss and tcp")
+		}
+		if (u.TLS.Cert == "") != (u.TLS.Key == "") {
+			wrong(path+".tls", "cert and key go together")
+		}
+	}
+	if len(u.Command) == 0 && (len(u.Env) > 0 || u.Dir != "") {
+		wrong(path, "env and dir are for a command")
+	}
+}
+
+func (a *Auth) check(wrong report) {
+	if a == nil {
+		return
+	}
+	if len(a.Tokens) == 0 && a.OAuth == nil && !a.Certificates {
+		wrong("auth", "needs tokens, oauth or certificates")
+	}
+	for i, t := range a.Tokens {
+		if !tokenHash.MatchString(t.Hash) {
+			wrong(fmt.Sprintf("auth.tokens[%d].hash", i), "must be sha256: and 64 hex digits, as gateway token prints it")
+		}
+	}
+	if a.OAuth != nil {
+		if !hasHost(a.OAuth.Resource, "http", "https") {
+			wrong("auth.oauth.resource", "must be the http or https address of this gateway")
+		}
+		for i, one := range a.OAuth.Issuers {
+			if !hasHost(one, "http", "https") {
+				wrong(fmt.Sprintf("auth.oauth.issuers[%d]", i), "must be an https address")
+			}
+		}
+	}
+}
+
+var tokenHash = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+func (s *Status) check(listen []Listen, wrong report) {
+	if s.Address == "" || s.Address == none {
+		return
+	}
+	host, _, err := net.SplitHostPort(s.Address)
+	switch {
+	case err != nil:
+		wrong("status", "must be host:port, or none")
+	case !s.Open && !loopback(host):
+		wrong("status", "other machines can reach it, which needs open: true")
+	}
+	for i := range listen {
+		if place(listen[i].Address) == s.Address && !strings.HasSuffix(s.Address, ":0") {
+			wrong("status", fmt.Sprintf("is the place of listen[%d]", i))
+		}
+	}
+}

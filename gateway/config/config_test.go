@@ -1,0 +1,180 @@
+package config_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/correlator-go/correlator/gateway/config"
+)
+
+func env(name string) (string, bool) {
+	v, ok := map[string]string{"TOKEN": "s3cret", "EMPTY": ""}[name]
+	return v, ok
+}
+
+// Each mistake is told with its line, its member and what is wrong.
+func TestMistakes(t *testing.T) {
+	const ok = "upstreams:\n  a: {command: [a]}\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", `f.yaml:1: the file is empty`},
+		{"only a comment", "# nothing\n", `f.yaml:1: the file is empty`},
+		{"no YAML", "a:\n  - b\n c: d\n", `f.yaml:3: this is no YAML`},
+		{"two documents", ok + "---\nx: 1\n", `f.yaml:3: a second document`},
+		{"a list", "- a\n", `f.yaml:1: must be a mapping of listen, upstreams`},
+		{"no upstream", "merge: true\n", `f.yaml:1: upstreams: is required`},
+		{"unknown member", "upstreams:\n  a:\n    comand: [x]\n", `f.yaml:3: upstreams.a.comand: there is no such member; is it command?`},
+		{"nothing near", ok + "zzzzzzzzz: 1\n", `f.yaml:3: zzzzzzzzz: there is no such member; there are listen`},
+		{"twice", "upstreams:\n  a: {command: [a]}\n  a: {command: [b]}\n", `f.yaml:3: upstreams.a: stands twice; the first is in line 2`},
+		{"scalar for a list", "upstreams:\n  a:\n    command: npx server\n", `f.yaml:3: upstreams.a.command: must be a list`},
+		{"list for a map", "upstreams:\n  a: {command: [a], env: [x]}\n", `f.yaml:2: upstreams.a.env: must be a mapping of names`},
+		{"map for text", "upstreams:\n  a: {url: {x: 1}}\n", `f.yaml:2: upstreams.a.url: must be text`},
+		{"time without unit", ok + "drain: 10\n", `f.yaml:3: drain: must be a time with its unit`},
+		{"negative time", ok + "drain: -10s\n", `f.yaml:3: drain: must not be negative`},
+		{"word for a count", ok + "limits:\n  inFlight: many\n", `f.yaml:4: limits.inFlight: must be a whole number, or none`},
+		{"negative count", ok + "limits:\n  inFlight: -1\n", `f.yaml:4: limits.inFlight: must not be negative`},
+		{"word for a truth", ok + "merge: sometimes\n", `f.yaml:3: merge: must be true or false`},
+		{"endless rate", ok + "clients: {rate: .inf}\n", `f.yaml:3: clients.rate: must be a number`},
+		{"no such variable", "upstreams:\n  a:\n    url: https://h/\n    headers:\n      Authorization: Bearer ${GONE}\n", `f.yaml:5: upstreams.a.headers.Authorization: the environment has no variable "GONE"`},
+		{"open reference", ok + "status: {token: \"${TOKEN\"}\n", `f.yaml:3: status.token: ${ has no end`},
+		{"no kind of isolation", "upstreams:\n  a: {command: [a], isolation: none}\n", `f.yaml:2: upstreams.a.isolation: must be one of session, identity, shared`},
+		{"both", "upstreams:\n  a: {command: [a], url: \"tcp://h:1\"}\n", `f.yaml:2: upstreams.a: has command and url`},
+		{"neither", "upstreams:\n  a: {}\n", `f.yaml:2: upstreams.a: needs command or url`},
+		{"scheme", "upstreams:\n  a: {url: \"ftp://h/\"}\n", `f.yaml:2: upstreams.a.url: must begin with`},
+		{"two without merge", "upstreams:\n  a: {command: [a]}\n  b: {command: [b]}\n", `f.yaml:1: upstreams: there are several, which needs merge: true`},
+		{"name that ends early", "merge: true\nupstreams:\n  a__b: {command: [a]}\n", `f.yaml:3: upstreams.a__b: a name must not hold __`},
+		{"odd name", "upstreams:\n  \"a b\": {command: [a]}\n", `f.yaml:2: upstreams.a b: a name is up to`},
+		{"everybody", ok + "listen:\n  - http://0.0.0.0:80/mcp\n", `f.yaml:4: listen[0]: other machines can reach it, which needs open: true`},
+		{"no interface", ok + "listen: [\"http://:80/mcp\"]\n", `f.yaml:3: listen[0]: other machines can reach it`},
+		{"no port", ok + "listen: [\"http://localhost/mcp\"]\n", `f.yaml:3: listen[0]: names no port`},
+		{"odd address", ok + "listen: [carrier:pigeon]\n", `f.yaml:3: listen[0]: must begin with`},
+		{"https alone", ok + "listen: [\"https://localhost:1/mcp\"]\n", `f.yaml:3: listen[0]: https needs tls`},
+		{"same place", ok + "listen:\n  - http://localhost:1/a\n  - http://localhost:1/b\n", `f.yaml:5: listen[1]: is the place of listen[0] again`},
+		{"status for all", ok + "status: \":1\"\n", `f.yaml:3: status: other machines can reach it`},
+		{"hash", ok + "auth:\n  tokens:\n    - {name: a, hash: secret}\n", `f.yaml:5: auth.tokens[0].hash: must be sha256:`},
+		{"auth by nothing", ok + "auth: {}\n", `f.yaml:3: auth: needs tokens, oauth or certificates`},
+		{"sample", ok + "telemetry: {otlp: \"http://h:1\", sample: 2}\n", `f.yaml:3: telemetry.sample: must be from 0 to 1`},
+		{"cluster", ok + "cluster: http://h:1\n", `f.yaml:3: cluster: must be nats://`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := config.Parse("f.yaml", []byte(c.text), env)
+			require.Nil(t, got)
+			require.ErrorContains(t, err, c.want)
+			require.NotContains(t, err.Error(), "s3cret")
+		})
+	}
+}
+
+// All mistakes are told at once, in the file's order.
+func TestMistakesAreAllTold(t *testing.T) {
+	_, err := config.Parse("f", []byte("drain: soon\nmerge: 7\nupstreams: {a: {command: x}}\n"), env)
+	lines := strings.Split(err.Error(), "\n")
+	require.Len(t, lines, 3)
+	for i, start := range []string{"f:1: drain: ", "f:2: merge: ", "f:3: upstreams.a.command: "} {
+		require.True(t, strings.HasPrefix(lines[i], start), lines[i])
+	}
+}
+
+func TestParse(t *testing.T) {
+	c, err := config.Parse("f", []byte(`
+listen:
+  - http://127.0.0.1:0/mcp
+  - {address: "tcp://0.0.0.0:1", open: true}
+upstreams:
+  b: &child
+    command: [npx, "-y", x]
+    env: {KEY: "${TOKEN}", PLAIN: "$${TOKEN} ${EMPTY}."}
+    isolation: shared
+    idle: none
+    limits: {inFlight: 1_000, queued: none}
+    methods:
+      tools/call: {total: 5m, idle: 30s}
+  a: *child
+merge: true
+cluster: nats://h:4222
+status: none
+`), env)
+	require.NoError(t, err)
+	require.Equal(t, []string{"b", "a"}, c.Names())
+	require.Equal(t, c.Upstreams["a"], c.Upstreams["b"])
+	b := c.Upstreams["b"]
+	require.Equal(t, "s3cret", b.Env["KEY"])
+	require.Equal(t, "${TOKEN} .", b.Env["PLAIN"])
+	require.Less(t, b.Idle, time.Duration(0))
+	require.Equal(t, config.Limits{InFlight: 1000, Queued: -1}, b.Limits)
+	require.Equal(t, config.Deadlines{Total: 5 * time.Minute, Idle: 30 * time.Second}, b.Methods["tools/call"])
+	require.Equal(t, "nats://h:4222", c.Cluster.URL)
+	require.Equal(t, "f:7: upstreams.b.command[0]: no such program", c.Mistake("upstreams.b.command[0]", "no such program").Error())
+	require.Equal(t, "f:6: upstreams.b.dir: is gone", c.Mistake("upstreams.b.dir", "is gone").Error())
+}
+
+// What gateway init writes is right, and so are its lines in comments.
+func TestSample(t *testing.T) {
+	for name, text := range map[string]string{"as it is": config.Sample, "with everything": config.Uncomment(config.Sample)} {
+		t.Run(name, func(t *testing.T) {
+			_, err := config.Parse("gateway.yaml", []byte(text), func(string) (string, bool) { return "x", true })
+			require.NoError(t, err)
+			require.NoError(t, validate(t, text))
+		})
+	}
+}
+
+func validate(t *testing.T, text string) error {
+	t.Helper()
+	var schema jsonschema.Schema
+	require.NoError(t, json.Unmarshal(config.Schema(), &schema))
+	resolved, err := schema.Resolve(nil)
+	require.NoError(t, err)
+	var v any
+	require.NoError(t, yaml.Unmarshal([]byte(text), &v))
+	return resolved.Validate(v)
+}
+
+// The schema takes what Parse takes, and refuses what it can see.
+func TestSchema(t *testing.T) {
+	for text, good := range map[string]bool{
+		"upstreams: {a: {command: [a]}}": true,
+		"upstreams: {a: {command: [a], limits: {inFlight: none}}}\ndrain: 1m30s\nlisten: [\"unix:/s\", {address: \"stdio:\"}]": true,
+		"merge: true":                                       false,
+		"upstreams: {a: {comand: [a]}}":                     false,
+		"upstreams: {a: {command: a}}":                      false,
+		"upstreams: {a: {command: [a], isolation: nobody}}": false,
+		"upstreams: {a: {command: [a]}}\ndrain: 10":         false,
+		"upstreams: {a: {command: [a]}}\nmerge: 1":          false,
+	} {
+		_, err := config.Parse("f", []byte(text), env)
+		require.Equal(t, good, err == nil, "%s: %v", text, err)
+		err = validate(t, text)
+		require.Equal(t, good, err == nil, "%s: %v", text, err)
+	}
+}
+
+// The published schema is this one: gateway schema > docs/gateway-schema.json.
+func TestSchemaIsPublished(t *testing.T) {
+	published, err := os.ReadFile("../../docs/gateway-schema.json")
+	require.NoError(t, err)
+	require.Equal(t, string(config.Schema()), string(published))
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(config.Sample)
+	f.Add("upstreams: {a: {command: [a]}}")
+	f.Add("a: &a [*a]")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := config.Parse("f", []byte(text), env)
+		if err == nil {
+			require.NotEmpty(t, c.Names())
+			return
+		}
+		for _, m := range err.(config.Mistakes) {
+			require.Positive(t, m.Line, m.Error())
+			require.NotEmpty(t, m.Problem)
+		}
+	})
+}
