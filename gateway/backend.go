@@ -10,6 +10,7 @@ import (
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/mcp"
 )
 
 // backend is one way to an upstream that some clients share, through all the times
@@ -29,8 +30,13 @@ type backend struct {
 	ctx     context.Context      // ends with the backend
 	stop    context.CancelFunc
 
+	lastUse atomic.Int64         // when a call came, see used
+
 	mu      sync.Mutex // guards the fields below
 	opening bool       // a goroutine sees to it
+	placed  bool       // it is one of target.ways
+	leaving *life      // it rests: its server is being ended
+	idle    engine.Timer
 	ended   bool
 	parked  []parkedCall
 	greeting
@@ -38,6 +44,8 @@ type backend struct {
 
 	owners owners
 	claims claims
+	hub    hub
+	eras   atomic.Uint32 // which the server speaks
 }
 
 // parkedCall waits for the upstream to be open.
@@ -49,6 +57,7 @@ type parkedCall struct {
 
 func newBackend(t *target, k link.Key, s *Session) *backend {
 	b := &backend{target: t, key: k, session: s}
+	b.hub.b = b
 	b.ctx, b.stop = context.WithCancel(context.Background())
 	table, err := engine.New(engine.Options[*arrival]{
 		MaxPending: t.o.MaxPending, Timeout: t.o.Timeout, IdleTimeout: t.o.IdleTimeout, Clock: t.g.o.Clock, OnPanic: t.g.o.OnPanic,
@@ -63,6 +72,7 @@ func newBackend(t *target, k link.Key, s *Session) *backend {
 // begin sends a call, now or when the upstream is open.
 func (b *backend) begin(burst *link.Burst, c *call, m *codec.Message, edits []codec.Edit) {
 	c.backend.Store(b)
+	b.used(c.begun)
 	if l := b.live.Load(); l != nil {
 		b.send(l, burst, c, m, edits)
 		return
@@ -76,6 +86,8 @@ func (b *backend) begin(burst *link.Burst, c *call, m *codec.Message, edits []co
 		refusal = &Failure{Code: CodeStopping, Text: "the gateway is shutting down", Upstream: b.target.o.Name}
 	case len(b.parked) >= b.target.o.MaxWaiting:
 		refusal = b.busy("too many calls wait for it")
+	case !b.placeLocked():
+		refusal = b.busy("as many ways to it are in use as there may be")
 	default:
 		b.greeting.hear(b, c, m)
 		b.parked = append(b.parked, parkedCall{c, m.Detach(), cloneEdits(edits)})
@@ -130,7 +142,7 @@ func (b *backend) unpark(c *call) {
 
 // send registers a call and hands its request to the way l.
 func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, edits []codec.Edit) {
-	if !b.target.o.Plain && b.greet(l, burst, c, m) {
+	if !b.target.o.Plain && (b.greet(l, burst, c, m) || b.handles(burst, c, m)) {
 		return
 	}
 	n := takeNotifier(c)
@@ -138,7 +150,11 @@ func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, ed
 	if b.session == nil && !l.streams && !b.target.o.Plain {
 		b.claim(c)
 	}
-	begun, err := b.engine.Begin(b.ctx, engine.CallOptions[*arrival]{Method: c.method, Notify: n.fire, NoWait: true, Started: b.engine.Now()})
+	o := engine.CallOptions[*arrival]{Method: c.method, Notify: n.fire, NoWait: true, Started: b.engine.Now()}
+	if c.method == mcp.MethodListen && !b.target.o.Plain {
+		o.Timeout, o.IdleTimeout = engine.NoTimeout, engine.NoTimeout // it lasts for as long as its client listens
+	}
+	begun, err := b.engine.Begin(b.ctx, o)
 	if err != nil {
 		n.put()
 		if c.claimed {

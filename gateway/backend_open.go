@@ -24,9 +24,11 @@ func (b *backend) openLocked() {
 // open opens the upstream, again and again until it is open or the backend ends.
 // failures is how often it failed in a row, or was lost too soon.
 func (b *backend) open(failures int) {
+	b.awaitLeaving()
 	for {
 		if failures > 0 && !b.pause(b.backoff(failures)) {
 			b.failParked(&Failure{Code: CodeStopping, Text: "the gateway is shutting down", Upstream: b.target.o.Name})
+			b.leavePlace()
 			return
 		}
 		l, err := b.try()
@@ -88,7 +90,7 @@ func (b *backend) tryOnce() (*life, error) {
 		ctx, cancel = context.WithTimeout(ctx, b.target.o.OpenTimeout)
 	}
 	defer cancel()
-	l := &life{b: b, gone: make(chan struct{})}
+	l := &life{b: b, going: make(chan struct{}), gone: make(chan struct{})}
 	up, err := b.target.o.Opener.Open(ctx, l, b.key)
 	if err != nil {
 		return nil, err
@@ -127,8 +129,11 @@ func (b *backend) publish(l *life, failures int) bool {
 		if len(waiting) == 0 {
 			l.failures, l.since = failures, b.target.g.clock.Now()
 			b.opening = false
+			b.used(l.since)
 			b.live.Store(l)
+			b.watchLocked(l, b.target.o.IdleAfter)
 			b.mu.Unlock()
+			b.hub.reopened()
 			b.target.g.counts.opened.Add(1)
 			b.target.g.observe(&Event{Kind: UpstreamUp, Upstream: b.target.o.Name})
 			return true
@@ -161,22 +166,27 @@ func (b *backend) failParked(f *Failure) {
 func (b *backend) lost(l *life, why error) {
 	b.mu.Lock()
 	l.why = why
-	close(l.gone)
+	close(l.going)
 	was := b.live.CompareAndSwap(l, nil)
 	again := was && !b.ended
 	if again {
 		b.opening = true
 	}
+	if was && b.idle != nil {
+		b.idle.Stop()
+	}
 	b.mu.Unlock()
 	b.dropAsks(l)
 	b.engine.FailAll(why, false)
 	b.claims.forget()
+	close(l.gone)
 	if !was {
 		return
 	}
 	g := b.target.g
 	g.observe(&Event{Kind: UpstreamDown, Upstream: b.target.o.Name, Err: why})
 	if !again {
+		b.leavePlace()
 		return
 	}
 	failures := 1
@@ -192,6 +202,9 @@ func (b *backend) close(why error) {
 	b.ended = true
 	b.dead.Store(true)
 	l := b.live.Load()
+	if b.idle != nil {
+		b.idle.Stop()
+	}
 	b.mu.Unlock()
 	b.stop()
 	b.engine.FailAll(why, true)
@@ -210,8 +223,9 @@ type life struct {
 	streams  bool          // each call has a stream of its own
 	failures int           // that went before it
 	since    time.Duration // when it was published
-	gone     chan struct{} // closed when why is known
-	why      error         // guarded by b.mu until gone is closed
+	going    chan struct{} // closed when why is known
+	gone     chan struct{} // closed when its calls have failed, too
+	why      error         // guarded by b.mu until going is closed
 }
 
 var _ link.Owner = (*life)(nil)
@@ -220,7 +234,7 @@ var errUnknown = errors.New("gateway: the upstream has gone")
 
 func (l *life) isGone() bool {
 	select {
-	case <-l.gone:
+	case <-l.going:
 		return true
 	default:
 		return false

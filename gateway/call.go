@@ -31,11 +31,15 @@ type call struct {
 	backend atomic.Pointer[backend]
 	// number is the id by which the upstream knows it, 0 before it has one. Who stores
 	// it looks at giveUp afterwards; who stores giveUp looks at number afterwards.
-	number  atomic.Int64
-	giveUp  atomic.Pointer[reasonToStop]
-	over    atomic.Bool
-	claimed bool // its backend counts it among what the server is at work for
-	owned   bool // the backend finds it by its number; set before it has one
+	number atomic.Int64
+	giveUp atomic.Pointer[reasonToStop]
+	over   atomic.Bool
+	taken  atomic.Bool // it is ended by the gateway itself: see take
+	// released is asked when a taken call was cancelled; set before it is taken.
+	released func()
+	modern   bool // it says of itself that it is of the modern era
+	claimed  bool // its backend counts it among what the server is at work for
+	owned    bool // the backend finds it by its number; set before it has one
 	// told says who tells the upstream that the call was cancelled; see cancel.
 	told atomic.Uint32
 
@@ -232,7 +236,11 @@ func (c *call) stop(why error) {
 		c.count(Cancelled, why)
 		return
 	}
-	c.end(nil, Cancelled, nil, (&Failure{Code: codec.CodeInternal, Text: "cancelled by an operator", Upstream: c.backend.Load().target.o.Name}).answer())
+	f := &Failure{Code: codec.CodeInternal, Text: "cancelled by an operator"}
+	if b := c.backend.Load(); b != nil {
+		f.Upstream = b.target.o.Name
+	}
+	c.end(nil, Cancelled, nil, f.answer())
 }
 
 // count notes that the call is over.
@@ -264,10 +272,13 @@ func (c *call) cancel(why error, b *link.Burst, note *codec.Message) bool {
 	to := c.backend.Load()
 	number := c.number.Load()
 	if to == nil || number == 0 {
-		if to != nil {
+		switch {
+		case c.taken.Load():
+			c.abandon(why)
+		case to != nil:
 			to.unpark(c)
 		}
-		return true // who parks it, or sends it, looks at giveUp
+		return true // who parks it, takes it or sends it, looks at giveUp
 	}
 	if !to.engine.Cancel(codec.IntID(number), why) {
 		return false

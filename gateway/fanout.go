@@ -11,12 +11,18 @@ func isChange(method string) bool {
 	return method == mcp.NoteToolsChanged || method == mcp.NotePromptsChanged || method == mcp.NoteResourcesChanged
 }
 
-// fanOut gives a notification to every client of the way.
-func (b *backend) fanOut(m *codec.Message) {
+// fanOut gives a notification to every client of the way but those of the modern era,
+// which hear of what they listen to.
+func (b *backend) fanOut(burst *link.Burst, m *codec.Message) {
 	for _, s := range b.target.g.using(b) {
-		s.send(nil, &link.Frame{Bytes: m.Frame(), Class: link.Note})
+		if !s.isModern() {
+			s.send(burst, &link.Frame{Bytes: m.Frame(), Class: link.Note})
+		}
 	}
 }
+
+// isModern reports whether the client is of the modern era alone.
+func (s *Session) isModern() bool { return s.modern.Load() && !s.older.Load() }
 
 // using gives the sessions whose way is b.
 func (g *Gateway) using(b *backend) []*Session {

@@ -118,6 +118,7 @@ func (b *backend) discover(ctx context.Context, l *life) (modern bool, err error
 	b.mu.Lock()
 	b.greeting.discovered, b.greeting.supported = result, d.SupportedVersions
 	b.mu.Unlock()
+	b.noteEras()
 	l.adopt(string(mcp.Modern))
 	return true, nil
 }
@@ -141,6 +142,7 @@ func (b *backend) initialize(ctx context.Context, l *life) error {
 	b.mu.Lock()
 	b.greeting.initialized, b.greeting.failed = result, refused
 	b.mu.Unlock()
+	b.noteEras()
 	if isRefused {
 		return nil
 	}

@@ -80,6 +80,7 @@ func (b *backend) welcome(burst *link.Burst, g greeted) {
 	b.mu.Unlock()
 	if result == nil && discovered != nil {
 		result = initializeFrom(discovered)
+		b.hub.attend()
 	}
 	switch {
 	case c.giveUp.Load() != nil:

@@ -61,8 +61,13 @@ func (l *life) notified(burst *link.Burst, m *codec.Message) {
 		l.withdrawn(burst, m)
 	case m.Envelope.Subscription.Present():
 		l.published(burst, m)
-	case isChange(method) || b.target.o.Plain:
-		b.fanOut(m)
+	case b.target.o.Plain:
+		b.fanOut(burst, m)
+	case isChange(method):
+		b.fanOut(burst, m)
+		b.hub.changed(burst, method, m)
+	case method == mcp.NoteResourceUpdated && (b.session == nil || b.session.isModern()):
+		b.hub.updated(burst, m)
 	default:
 		s := b.soleClient(l)
 		if s == nil {
@@ -101,7 +106,9 @@ func (l *life) published(burst *link.Burst, m *codec.Message) {
 		c = l.b.owners.find(number)
 	}
 	if c == nil {
-		l.b.target.g.dropped(UnownedNote, nil, l.b)
+		if !l.b.hub.published(burst, number, m) {
+			l.b.target.g.dropped(UnownedNote, nil, l.b)
+		}
 		return
 	}
 	out := outgoings.Get().(*outgoing)

@@ -7,13 +7,13 @@ import (
 // Router says where a client's request goes. It is asked on the client's reader: it
 // must not block. Package merge has one that goes by prefixes.
 type Router interface {
-	// Route decides about m, a request or a notification that is no cancel. What d
-	// refers to may lie in m.
+	// Route decides about m, a request. What d refers to may lie in m. Notifications
+	// need no router: each belongs to a request, or to all servers.
 	Route(s *Session, m *codec.Message, d *Decision)
 }
 
-// Decision is what becomes of a request. A Router fills in one of Upstream, Answer and
-// Refusal, or calls Ask and answers later.
+// Decision is what becomes of a request. A Router fills in one of Upstream, Answer,
+// Refusal and Take.
 type Decision struct {
 	// Upstream is the name of the server.
 	Upstream string
@@ -24,6 +24,12 @@ type Decision struct {
 	Answer []byte
 	// Refusal is why there is none.
 	Refusal *codec.Error
-	// Taken says that the router answers by itself, by Session.Answer.
-	Taken bool
+	// Take gets the call once it is in flight, to be answered by reply, now or later. It
+	// is asked on the client's reader and must not block.
+	Take func(reply Reply)
 }
+
+// Reply ends a call that a router took: with failed, or with result, which is a JSON
+// text. Both are borrowed until it returns. False says that the call is over, since it
+// was cancelled, for example; then nothing is sent.
+type Reply func(result []byte, failed *codec.Error) bool

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"sync"
 	"sync/atomic"
 
@@ -19,6 +20,8 @@ type Session struct {
 	peer   link.Peer
 	number uint64
 	way    atomic.Pointer[backend] // which it used last
+	older  atomic.Bool             // it has begun the handshake of the older era
+	modern atomic.Bool             // it has sent a request of the modern one
 
 	mu    sync.Mutex // guards the fields below
 	calls callList   // in flight
@@ -125,6 +128,9 @@ func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 		}
 	}
 	c := &call{session: s, id: route.EchoOf(m), method: g.methods.of(m.Method()), begun: g.clock.Now()}
+	if t == nil || !t.o.Plain {
+		s.hear(c, m)
+	}
 	if m.Envelope.Token.Present() {
 		token, err := route.EchoText(m.Token())
 		if err != nil || token.ID().Kind() < codec.IDInt {
@@ -152,8 +158,10 @@ func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 		c.end(b, Refused, nil, d.Refusal)
 	case d.Answer != nil:
 		c.end(b, Answered, d.Answer, nil)
-	case d.Taken:
-		// Answer ends it.
+	case d.Take != nil:
+		if c.take() {
+			s.hand(c, d.Take)
+		}
 	case t == nil:
 		c.refuse(b, &Failure{Code: CodeUpstreamLost, Text: "no such upstream", Upstream: d.Upstream})
 	case !t.o.Plain && c.method == mcp.MethodPing:
@@ -162,6 +170,19 @@ func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 		t.backend(s).begin(b, c, m, d.Edits)
 	}
 	return nil
+}
+
+// hand gives a call to who took it, who may panic.
+func (s *Session) hand(c *call, take func(Reply)) {
+	failed := true
+	defer func() {
+		if failed {
+			c.finish(nil, Refused, nil, &codec.Error{Code: codec.CodeInternal, Message: "internal error"})
+		}
+	}()
+	defer s.g.recovered()
+	take(c.reply)
+	failed = false
 }
 
 // undecided is the Decision where there is no router. Nobody changes it.
@@ -179,6 +200,28 @@ func (s *Session) route(m *codec.Message) *Decision {
 	s.g.o.Router.Route(s, m, d)
 	failed = false
 	return d
+}
+
+// hear notes of which era the client is, and the call.
+func (s *Session) hear(c *call, m *codec.Message) {
+	switch {
+	case s.older.Load():
+	case c.method == mcp.MethodInitialize:
+		s.older.Store(true)
+	case bytes.Contains(m.Params(), modernMark):
+		c.modern = true
+		if !s.modern.Load() {
+			s.modern.Store(true)
+		}
+	}
+}
+
+// modernMark stands in every request of the modern era.
+var modernMark = []byte(mcp.MetaProtocolVersion)
+
+// find gives the call of this client that is in flight under id.
+func (s *Session) find(id codec.ID) (*call, bool) {
+	return s.g.table.Find(route.Key{Client: s.number, ID: id})
 }
 
 // enter puts a call into the session's list; false says that the client has gone.

@@ -13,6 +13,8 @@ type target struct {
 	o Upstream
 	// older says that the server was of the older era when last heard of.
 	older atomic.Bool
+	// ways is how many have a server, or wait for one.
+	ways atomic.Int64
 
 	mu       sync.Mutex // guards the fields below
 	backends map[link.Key]*backend
@@ -68,6 +70,12 @@ func (t *target) key(s *Session) (k link.Key, own *Session) {
 func (t *target) left(s *Session) {
 	k, own := t.key(s)
 	if own == nil {
+		t.mu.Lock()
+		b := t.backends[k]
+		t.mu.Unlock()
+		if b != nil {
+			b.hub.left(s)
+		}
 		return
 	}
 	t.mu.Lock()

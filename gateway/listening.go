@@ -1,0 +1,166 @@
+package gateway
+
+import (
+	"encoding/json"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// listening is what a client of the modern era listens to at a server of the older one.
+// The gateway answers for the server: it says what is granted, and passes on what the
+// server says by itself.
+type listening struct {
+	Tools     bool     `json:"toolsListChanged,omitempty"`
+	Prompts   bool     `json:"promptsListChanged,omitempty"`
+	Resources bool     `json:"resourcesListChanged,omitempty"`
+	URIs      []string `json:"resourceSubscriptions,omitempty"`
+}
+
+// of makes what a listen request asks for of its params; what is unknown is not granted.
+func listeningOf(params []byte) listening {
+	filter := memberOf(params, "notifications")
+	is := func(name string) bool { return string(memberOf(filter, name)) == "true" }
+	l := listening{Tools: is("toolsListChanged"), Prompts: is("promptsListChanged"), Resources: is("resourcesListChanged")}
+	_ = codec.DecodeValue(memberOf(filter, "resourceSubscriptions"), &l.URIs) // else none are granted
+	return l
+}
+
+// wants reports whether a change is listened to.
+func (l *listening) wants(method string) bool {
+	switch method {
+	case mcp.NoteToolsChanged:
+		return l.Tools
+	case mcp.NotePromptsChanged:
+		return l.Prompts
+	case mcp.NoteResourcesChanged:
+		return l.Resources
+	}
+	return false
+}
+
+// grant is the part of l that a server with these capabilities gives.
+func (l *listening) grant(initialized []byte) {
+	capabilities := memberOf(initialized, "capabilities")
+	can := func(what, member string) bool {
+		return string(memberOf(memberOf(capabilities, what), member)) == "true"
+	}
+	l.Tools = l.Tools && can("tools", "listChanged")
+	l.Prompts = l.Prompts && can("prompts", "listChanged")
+	l.Resources = l.Resources && can("resources", "listChanged")
+	if !can("resources", "subscribe") {
+		l.URIs = nil
+	}
+	l.URIs = l.URIs[:min(len(l.URIs), topicsMost)]
+}
+
+// listen takes subscriptions/listen for a server of the older era. The call lasts until
+// its client cancels it or goes; a server that was lost and opened again is told anew.
+func (h *hub) listen(burst *link.Burst, c *call, m *codec.Message) {
+	h.b.mu.Lock()
+	initialized := h.b.greeting.initialized
+	h.b.mu.Unlock()
+	l := listeningOf(m.Params())
+	l.grant(initialized)
+	granted, err := codec.AppendValue(nil, l)
+	if err != nil {
+		granted = emptyResult // it cannot be: flags and strings only
+	}
+	c.released = func() { h.unlisten(c) }
+	if !c.take() {
+		return
+	}
+	params := append(append([]byte(`{`), c.subscriptionMeta()...), `,"notifications":`...)
+	params = append(append(params, granted...), '}')
+	c.session.send(burst, &link.Frame{Bytes: codec.AppendNotification(nil, mcp.NoteAcknowledged, params), About: c.key.ID, Class: link.Ask})
+	h.mu.Lock()
+	if h.listens == nil {
+		h.listens = make(map[*call]*listening)
+	}
+	h.listens[c] = &l
+	for _, uri := range l.URIs {
+		t := h.topic(uri)
+		if t.listens == nil {
+			t.listens = make(map[*call]struct{})
+		}
+		t.listens[c] = struct{}{}
+		h.seeTo(t)
+	}
+	h.mu.Unlock()
+	if c.over.Load() {
+		h.unlisten(c)
+	}
+}
+
+// unlisten notes that c listens no more.
+func (h *hub) unlisten(c *call) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l := h.listens[c]
+	if l == nil {
+		return
+	}
+	delete(h.listens, c)
+	for _, uri := range l.URIs {
+		if t := h.topics[uri]; t != nil {
+			delete(t.listens, c)
+			h.seeTo(t)
+		}
+	}
+}
+
+// changed takes a change to the clients that listen to it.
+func (h *hub) changed(burst *link.Burst, method string, m *codec.Message) {
+	h.mu.Lock()
+	var listens []*call
+	for c, l := range h.listens {
+		if l.wants(method) {
+			listens = append(listens, c)
+		}
+	}
+	h.mu.Unlock()
+	for _, c := range listens {
+		c.hearOf(burst, m)
+	}
+}
+
+// hearOf sends a notification to who listens by c.
+func (c *call) hearOf(burst *link.Burst, m *codec.Message) {
+	meta := c.subscriptionMeta()
+	members := meta[len(`"_meta":{`) : len(meta)-1]
+	params, err := codec.AppendParamsWithMeta(nil, m.Params(), members)
+	if err != nil {
+		return // params that are no object: nobody can read them
+	}
+	c.session.send(burst, &link.Frame{Bytes: codec.AppendNotification(nil, string(m.Method()), params), About: c.key.ID, Class: link.Note})
+}
+
+// subscriptionMeta is the member _meta that names the subscription c.
+func (c *call) subscriptionMeta() []byte {
+	out := append([]byte(`"_meta":{"`), mcp.MetaSubscriptionID...)
+	return append(c.id.Append(append(out, `":`...)), '}')
+}
+
+// memberOf is the value of a member of an object that is valid JSON, nil if there is
+// none. Names count by their exact case.
+func memberOf(object []byte, name string) []byte {
+	if len(object) == 0 {
+		return nil
+	}
+	start, end := member(object, name)
+	if start == end {
+		return nil
+	}
+	return object[start:end]
+}
+
+// memberText is a member that is a string.
+func memberText(object []byte, name string) (string, bool) {
+	var s *string
+	text := memberOf(object, name)
+	if len(text) == 0 || json.Unmarshal(text, &s) != nil || s == nil {
+		return "", false
+	}
+	return *s, true
+}
