@@ -28,6 +28,10 @@ const (
 	// older era that many share may still speak of a call that has ended.
 	DefaultDoubtAnswered   = time.Second
 	DefaultDoubtUnanswered = time.Minute
+	// DefaultMaxWays is how many ways to one upstream there may be at once.
+	DefaultMaxWays = 256
+	// DefaultIdleAfter is how long a way that not all share may have nothing to do.
+	DefaultIdleAfter = 30 * time.Minute
 	// DefaultMaxPending is how many calls may be in flight at one upstream.
 	DefaultMaxPending = 1 << 17
 	// DefaultMaxWaiting is how many calls may wait for an upstream that is not open.
@@ -97,6 +101,13 @@ type Upstream struct {
 	ProbeTimeout time.Duration
 	// OpenTimeout bounds the start.
 	OpenTimeout time.Duration
+	// MaxWays bounds the ways to it, child processes for example, that there are at
+	// once. A call that would need one more is refused with -32004.
+	MaxWays int
+	// IdleAfter ends a way that had no call for so long, and begins it anew for the
+	// next one. What the server kept for its client is lost. Zero is none where all
+	// share.
+	IdleAfter time.Duration
 	// BackoffMin, BackoffMax and BackoffStable are the pauses between starts.
 	BackoffMin, BackoffMax, BackoffStable time.Duration
 	// DoubtAnswered is for how long after its last answer a client counts as one that
@@ -134,6 +145,12 @@ func (u Upstream) withDefaults() Upstream {
 	or(&u.DoubtUnanswered, DefaultDoubtUnanswered)
 	if u.MaxPending == 0 {
 		u.MaxPending = DefaultMaxPending
+	}
+	if u.MaxWays == 0 {
+		u.MaxWays = DefaultMaxWays
+	}
+	if u.Isolation != Shared {
+		or(&u.IdleAfter, DefaultIdleAfter)
 	}
 	switch {
 	case u.MaxWaiting == 0:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
@@ -21,12 +22,18 @@ type Server struct {
 	// older era does, "?" leaves it unanswered and "!" dies of it. Initialize is that of
 	// initialize: "" is Hello, "-" refuses it.
 	Discover, Initialize string
+	// Answers says that each request is answered with {} before Send returns.
+	Answers bool
+	// Lingers is how long a way takes to go when it is ended.
+	Lingers time.Duration
 	// Asked gets the methods of the handshake as they come in, Said the frames.
 	Asked, Said func(string)
 
 	mu   sync.Mutex // guards what follows
 	ways []*Way
 	more chan struct{}
+	live int
+	most int
 }
 
 // Hello is what a Server answers to initialize.
@@ -49,6 +56,8 @@ func (s *Server) Open(_ context.Context, owner link.Owner, k link.Key) (link.Ups
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ways = append(s.ways, w)
+	s.live++
+	s.most = max(s.most, s.live)
 	if s.more != nil {
 		close(s.more)
 		s.more = nil
@@ -85,6 +94,13 @@ func (s *Server) Opened() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.ways)
+}
+
+// Most is how many ways there were at once.
+func (s *Server) Most() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
 }
 
 // Way is one way to a Server.
@@ -151,6 +167,10 @@ func (w *Way) Send(f *link.Frame, _ *link.Burst) error {
 	case "notifications/initialized":
 		return nil
 	}
+	if w.server.Answers && f.Call != 0 {
+		w.Say(string(codec.AppendResult(nil, m.RawID(), []byte("{}"))))
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.frames = append(w.frames, text)
@@ -191,7 +211,21 @@ func (w *Way) Cancel(call int64, c link.Cancel) {
 }
 
 // End implements link.Upstream.
-func (w *Way) End(error) { go w.Die(errEnded) }
+func (w *Way) End(error) {
+	go func() {
+		if w.server.Lingers > 0 {
+			time.Sleep(w.server.Lingers)
+		}
+		w.Die(errEnded)
+	}()
+}
+
+// Ended reports whether the way has gone.
+func (w *Way) Ended() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ended
+}
 
 // Die says that the server has gone, once.
 func (w *Way) Die(why error) {
@@ -200,6 +234,9 @@ func (w *Way) Die(why error) {
 	w.ended = true
 	w.mu.Unlock()
 	if first {
+		w.server.mu.Lock()
+		w.server.live--
+		w.server.mu.Unlock()
 		w.Owner.Gone(why)
 	}
 }
