@@ -26,12 +26,13 @@ type web struct {
 	server   *fake.Server
 	endpoint *downstream.Endpoint
 	address  string
+	scheme   string
 	client   *http.Client
 }
 
 func serveWeb(t *testing.T, u gateway.Upstream, o downstream.HTTPOptions, so downstream.ServerOptions) *web {
 	t.Helper()
-	w := &web{t: t, server: &fake.Server{}, client: &http.Client{Transport: &http.Transport{}}}
+	w := &web{t: t, scheme: "http", server: &fake.Server{}, client: &http.Client{Transport: &http.Transport{}}}
 	u.Name, u.Opener = "fake", w.server
 	var err error
 	w.g, err = gateway.New(gateway.Options{Upstreams: []gateway.Upstream{u}})
@@ -41,6 +42,9 @@ func serveWeb(t *testing.T, u gateway.Upstream, o downstream.HTTPOptions, so dow
 	l, err := downstream.Bind(t.Context(), "127.0.0.1:0", false)
 	require.NoError(t, err)
 	w.address = l.Addr().String()
+	if so.TLS != nil {
+		w.scheme = "https"
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	over := make(chan error, 1)
 	go func() { over <- downstream.ServeHTTP(ctx, l, w.endpoint, so, w.endpoint.Close) }()
@@ -56,7 +60,7 @@ func serveWeb(t *testing.T, u gateway.Upstream, o downstream.HTTPOptions, so dow
 	return w
 }
 
-func (w *web) url() string { return "http://" + w.address + "/mcp" }
+func (w *web) url() string { return w.scheme + "://" + w.address + "/mcp" }
 
 // reply is a response that is being read.
 type reply struct {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 )
@@ -113,7 +114,11 @@ func (o *ServerOptions) server(h http.Handler) *http.Server {
 	}
 	if o.TLS != nil {
 		s.TLSConfig = o.TLS.Clone()
-		s.TLSConfig.NextProtos = append(s.TLSConfig.NextProtos, "h2", "http/1.1")
+		for _, p := range []string{"h2", "http/1.1"} {
+			if !slices.Contains(s.TLSConfig.NextProtos, p) {
+				s.TLSConfig.NextProtos = append(s.TLSConfig.NextProtos, p)
+			}
+		}
 	}
 	return s
 }

@@ -29,8 +29,8 @@ type WebSocketOptions struct {
 	MaxConnections int
 	// Conn are those of each connection; see Options.Conn.
 	Conn conn.Options
-	// Ping is the pause between pings, and how long a pong may take before the client
-	// counts as gone. Zero is DefaultPing, negative sends none.
+	// Ping is the pause between pings. Zero is DefaultPing, negative sends none. A client
+	// whose pong takes longer than that, and longer than DefaultPing, counts as gone.
 	Ping time.Duration
 	// Compress accepts permessage-deflate.
 	Compress bool
@@ -68,7 +68,7 @@ func (e *Endpoint) upgrade(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	stream, err := websocket.Accept(w, r, websocket.AcceptOptions{
-		Options:      websocket.Options{Ping: e.o.WebSocket.Ping, Compress: e.o.WebSocket.Compress},
+		Options:      websocket.Options{Ping: e.o.WebSocket.Ping, PingTimeout: max(e.o.WebSocket.Ping, DefaultPing), Compress: e.o.WebSocket.Compress},
 		Subprotocols: []string{Subprotocol},
 		AnyOrigin:    true, // Admit has looked at it
 	})
