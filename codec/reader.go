@@ -24,6 +24,11 @@ type ReaderOptions struct {
 	ChunkSize int
 	// Scan are the rules of ReadMessage.
 	Scan ScanOptions
+	// OneGoroutine promises that one goroutine makes all calls. The reader does not
+	// look whether that is so, and never returns ErrConcurrentRead: two atomic
+	// exchanges a frame are a twentieth of what a message costs that comes in a
+	// burst.
+	OneGoroutine bool
 }
 
 const (
@@ -89,7 +94,7 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 // nothing lost.
 //
 // A Reader is for one goroutine at a time. Calls at once are no data race: all
-// but one get ErrConcurrentRead.
+// but one get ErrConcurrentRead (but see ReaderOptions.OneGoroutine).
 type Reader struct {
 	busy atomic.Bool
 	src  io.Reader
@@ -121,10 +126,18 @@ func NewReader(src io.Reader, o ReaderOptions) *Reader {
 	return &Reader{src: src, o: o, quickest: shortcutOf(o.Framer), size: min(o.ChunkSize, idleChunkSize)}
 }
 
+func (r *Reader) enter() bool { return r.o.OneGoroutine || !r.busy.Swap(true) }
+
+func (r *Reader) leave() {
+	if !r.o.OneGoroutine {
+		r.busy.Store(false)
+	}
+}
+
 // Next returns the next frame, never an empty one, borrowed until the next call.
 // It does not look into the frame.
 func (r *Reader) Next() ([]byte, error) {
-	if r.busy.Swap(true) {
+	if !r.enter() {
 		return nil, ErrConcurrentRead
 	}
 	if r.quickly == quickLine { // quick, written out: its call is a tenth of a short line
@@ -132,7 +145,7 @@ func (r *Reader) Next() ([]byte, error) {
 		if i := bytes.IndexByte(data, '\n'); uint(i-1) < uint(r.o.MaxFrame) && data[0] == '{' && data[i-1] != '\r' {
 			r.start += i + 1
 			r.lend(data[:i])
-			r.busy.Store(false)
+			r.leave()
 			return data[:i:i], nil
 		}
 	}
@@ -141,7 +154,7 @@ func (r *Reader) Next() ([]byte, error) {
 	if frame == nil {
 		frame, err = r.next()
 	}
-	r.busy.Store(false)
+	r.leave()
 	return frame[:len(frame):len(frame)], err
 }
 
@@ -150,7 +163,7 @@ func (r *Reader) Next() ([]byte, error) {
 // m.RawID() its id if that could be read; beside other errors m is empty. What m
 // held before is overwritten, a lease with it: hand on copies of what you retain.
 func (r *Reader) ReadMessage(m *Message) error {
-	if r.busy.Swap(true) {
+	if !r.enter() {
 		return ErrConcurrentRead
 	}
 	var err error
@@ -164,7 +177,7 @@ func (r *Reader) ReadMessage(m *Message) error {
 		m.frame, m.chunk, m.lease = frame, r.chunk, lease{generation: r.generation}
 		err = Scan(frame, &m.Envelope, r.o.Scan)
 	}
-	r.busy.Store(false)
+	r.leave()
 	return err
 }
 
@@ -172,10 +185,10 @@ func (r *Reader) ReadMessage(m *Message) error {
 // so that the next call comes back without touching the stream; 0 if not. It
 // leaves what is borrowed as it is. It tells a writer whether a burst goes on.
 func (r *Reader) Buffered() int {
-	if r.busy.Swap(true) {
+	if !r.enter() {
 		return 0
 	}
-	defer r.busy.Store(false)
+	defer r.leave()
 	if r.ended != nil || r.skipping && !r.resync() {
 		return 0
 	}

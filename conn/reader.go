@@ -17,6 +17,7 @@ func (c *Conn) read(from io.Reader) error {
 	}
 	frames := codec.NewReader(tally, codec.ReaderOptions{
 		Framer: c.o.Framer, MaxFrame: c.o.MaxFrame, ChunkSize: c.o.ChunkSize, Scan: c.scan,
+		OneGoroutine: true,
 	})
 	var m codec.Message
 	for {

@@ -160,7 +160,7 @@ func (d *duplex) read() error {
 			d.tooLong(nil, tail)
 		}
 	}
-	frames := codec.NewReader(d.stream, codec.ReaderOptions{
+	frames := codec.NewReader(d.stream, codec.ReaderOptions{OneGoroutine: true,
 		Framer: framer, MaxFrame: o.MaxFrame, Scan: codec.ScanOptions{MaxDepth: o.MaxDepth},
 	})
 	var m codec.Message
