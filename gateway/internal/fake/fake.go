@@ -24,6 +24,9 @@ type Server struct {
 	Discover, Initialize string
 	// Answers says that each request is answered with {} before Send returns.
 	Answers bool
+	// Forgets says that ways are not kept for Way, only counted, and the last of them
+	// for Last.
+	Forgets bool
 	// Lingers is how long a way takes to go when it is ended.
 	Lingers time.Duration
 	// Asked gets the methods of the handshake as they come in, Said the frames.
@@ -34,6 +37,8 @@ type Server struct {
 	more chan struct{}
 	live int
 	most int
+	last *Way
+	all  int
 }
 
 // Hello is what a Server answers to initialize.
@@ -55,7 +60,10 @@ func (s *Server) Open(_ context.Context, owner link.Owner, k link.Key) (link.Ups
 	w := &Way{Owner: owner, Key: k, server: s, changed: make(chan struct{}, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ways = append(s.ways, w)
+	s.last = w
+	if s.all++; !s.Forgets {
+		s.ways = append(s.ways, w)
+	}
 	s.live++
 	s.most = max(s.most, s.live)
 	if s.more != nil {
@@ -93,7 +101,14 @@ func (s *Server) WayOr(n int, stop <-chan struct{}) *Way {
 func (s *Server) Opened() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.ways)
+	return s.all
+}
+
+// Last is the way that was opened last.
+func (s *Server) Last() *Way {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
 }
 
 // Most is how many ways there were at once.
