@@ -44,7 +44,7 @@ func (g *Gateway) using(b *backend) []*Session {
 // own. What one client says of itself is no news for a server that many share.
 func (s *Session) pass(b *link.Burst, m *codec.Message) {
 	passed := false
-	for _, t := range s.g.targets {
+	for _, t := range s.g.plan.Load().targets {
 		if to := t.own(s); to != nil {
 			to.note(b, m)
 			passed = true
@@ -59,7 +59,7 @@ func (s *Session) pass(b *link.Burst, m *codec.Message) {
 // server that knows no MCP a notification is like any other message.
 func (t *target) own(s *Session) *backend {
 	if t.o.Plain {
-		if t == t.g.first {
+		if t == t.g.plan.Load().first {
 			return t.backend(s)
 		}
 		return nil

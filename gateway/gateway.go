@@ -20,14 +20,18 @@ type Gateway struct {
 	clock   engine.Clock
 	table   *route.Table[*call]
 	methods methods
-	targets map[string]*target
-	first   *target
+	plan    atomic.Pointer[plan]
 
 	clients  atomic.Uint64 // number of the last session
 	draining atomic.Bool
 
+	updating sync.Mutex     // held by Update
+	retiring sync.WaitGroup // those of retired
+	ending   chan struct{}  // closed by Close
+
 	mu       sync.Mutex // guards the fields below
 	sessions map[uint64]*Session
+	retired  map[*target]struct{} // not in the plan any more, and not over
 	closed   bool
 
 	counts counts
@@ -36,11 +40,9 @@ type Gateway struct {
 // New makes a gateway. Nothing is opened before it is needed. The error is an
 // *OptionError.
 func New(o Options) (*Gateway, error) {
-	if len(o.Upstreams) == 0 {
-		return nil, &OptionError{"Upstreams", "there is none"}
-	}
 	g := &Gateway{
-		o: o, clock: o.Clock, table: route.NewTable[*call](), targets: make(map[string]*target), sessions: make(map[uint64]*Session),
+		o: o, clock: o.Clock, table: route.NewTable[*call](), sessions: make(map[uint64]*Session), retired: make(map[*target]struct{}),
+		ending: make(chan struct{}),
 	}
 	if g.clock == nil {
 		g.clock = engine.SystemClock()
@@ -48,23 +50,11 @@ func New(o Options) (*Gateway, error) {
 	if g.o.Random == nil {
 		g.o.Random = rand.Float64
 	}
-	for _, u := range o.Upstreams {
-		switch {
-		case u.Name == "":
-			return nil, &OptionError{"Upstreams", "one has no name"}
-		case u.Opener == nil:
-			return nil, &OptionError{"Upstreams", u.Name + " has no Opener"}
-		case u.Isolation > Shared:
-			return nil, &OptionError{"Upstreams", u.Name + ": unknown isolation"}
-		case g.targets[u.Name] != nil:
-			return nil, &OptionError{"Upstreams", "two are called " + u.Name}
-		}
-		t := &target{g: g, o: u.withDefaults(), backends: make(map[link.Key]*backend)}
-		g.targets[u.Name] = t
-		if g.first == nil {
-			g.first = t
-		}
+	p, err := g.newPlan(o.Upstreams, o.Router, nil)
+	if err != nil {
+		return nil, err
 	}
+	g.plan.Store(p)
 	return g, nil
 }
 
@@ -114,18 +104,22 @@ func (g *Gateway) Draining() bool { return g.draining.Load() }
 func (g *Gateway) Close() error {
 	g.draining.Store(true)
 	g.mu.Lock()
-	g.closed = true
+	if !g.closed {
+		g.closed = true
+		close(g.ending)
+	}
 	g.mu.Unlock()
-	sessions := g.everySession()
-	for _, t := range g.targets {
-		t.close()
+	sessions, targets := g.everySession(), g.everyTarget()
+	for _, t := range targets {
+		t.close(ErrClosed)
 	}
 	for _, s := range sessions {
 		s.client.End(ErrClosed)
 	}
-	for _, t := range g.targets {
+	for _, t := range targets {
 		t.wait()
 	}
+	g.retiring.Wait()
 	return nil
 }
 
@@ -133,7 +127,7 @@ func (g *Gateway) leave(s *Session) {
 	g.mu.Lock()
 	delete(g.sessions, s.number)
 	g.mu.Unlock()
-	for _, t := range g.targets {
+	for _, t := range g.everyTarget() {
 		t.left(s)
 	}
 }

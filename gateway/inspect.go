@@ -44,6 +44,68 @@ func (g *Gateway) Slowest(most int) []Pending {
 	return out[:min(most, len(out))]
 }
 
+// load is what is in flight at one upstream.
+type load struct{ calls, waiting int }
+
+// load visits every call.
+func (g *Gateway) load() map[*target]load {
+	out := make(map[*target]load)
+	for _, s := range g.everySession() {
+		s.mu.Lock()
+		for c := s.calls.first; c != nil; c = c.next {
+			if b := c.backend.Load(); b != nil {
+				l := out[b.target]
+				l.calls++
+				if c.number.Load() == 0 {
+					l.waiting++
+				}
+				out[b.target] = l
+			}
+		}
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// UpstreamState is one upstream as it is now.
+type UpstreamState struct {
+	Name      string
+	Isolation Isolation
+	// Opener is what its Opener calls itself.
+	Opener string
+	// Ways are those that clients have, Up those of them that are open, Opening those
+	// that are on their way to that, pauses between attempts included.
+	Ways, Up, Opening int
+	// InFlight are calls that are not over, Waiting those of them that are not sent.
+	InFlight, Waiting int
+}
+
+// Upstreams tells how the upstreams are, by name. It visits every call.
+func (g *Gateway) Upstreams() []UpstreamState {
+	loads := g.load()
+	var out []UpstreamState
+	for _, t := range g.plan.Load().targets {
+		u := UpstreamState{
+			Name: t.o.Name, Isolation: t.o.Isolation, Opener: t.o.Opener.String(), InFlight: loads[t].calls, Waiting: loads[t].waiting,
+		}
+		for _, b := range t.all() {
+			u.Ways++
+			if b.live.Load() != nil {
+				u.Up++
+				continue
+			}
+			b.mu.Lock()
+			if b.opening {
+				u.Opening++
+			}
+			b.mu.Unlock()
+		}
+		out = append(out, u)
+	}
+	slices.SortFunc(out, func(a, b UpstreamState) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
 func (g *Gateway) everySession() []*Session {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -98,8 +98,9 @@ func (b *backend) awaitLeaving() {
 
 // Ways is how many ways to each upstream have a server, or are on their way to one.
 func (g *Gateway) Ways() map[string]int {
-	out := make(map[string]int, len(g.targets))
-	for name, t := range g.targets {
+	targets := g.plan.Load().targets
+	out := make(map[string]int, len(targets))
+	for name, t := range targets {
 		out[name] = int(t.ways.Load())
 	}
 	return out

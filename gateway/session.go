@@ -120,11 +120,12 @@ func (s *Session) leave(err error) {
 // requested takes a request of the client.
 func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 	g := s.g
-	t, d := g.first, &undecided
-	if g.o.Router != nil {
-		d = s.route(m)
+	p, d := g.plan.Load(), &undecided
+	t := p.first
+	if p.router != nil {
+		d = s.route(p.router, m)
 		if d.Upstream != "" {
-			t = g.targets[d.Upstream]
+			t = p.targets[d.Upstream]
 		}
 	}
 	c := &call{session: s, id: route.EchoOf(m), method: g.methods.of(m.Method()), begun: g.clock.Now()}
@@ -189,7 +190,7 @@ func (s *Session) hand(c *call, take func(Reply)) {
 var undecided Decision
 
 // route asks the router, who may panic.
-func (s *Session) route(m *codec.Message) *Decision {
+func (s *Session) route(r Router, m *codec.Message) *Decision {
 	d, failed := new(Decision), true
 	defer func() {
 		if failed {
@@ -197,7 +198,7 @@ func (s *Session) route(m *codec.Message) *Decision {
 		}
 	}()
 	defer s.g.recovered()
-	s.g.o.Router.Route(s, m, d)
+	r.Route(s, m, d)
 	failed = false
 	return d
 }
@@ -246,7 +247,7 @@ func (s *Session) notified(b *link.Burst, m *codec.Message) {
 		s.cancelled(b, m)
 	case method == mcp.NoteInitialized:
 		// Each way to a server was told by the gateway when it was opened.
-	case method == mcp.NoteProgress && !s.g.first.o.Plain:
+	case method == mcp.NoteProgress && !s.g.plan.Load().first.o.Plain:
 		s.reported(b, m)
 	default:
 		s.pass(b, m)

@@ -87,17 +87,24 @@ func (t *target) left(s *Session) {
 	}
 }
 
-func (t *target) close() {
+func (t *target) close(why error) {
 	t.mu.Lock()
 	t.closed = true
-	backends := make([]*backend, 0, len(t.backends))
-	for _, b := range t.backends {
-		backends = append(backends, b)
-	}
 	t.mu.Unlock()
-	for _, b := range backends {
-		b.close(ErrClosed)
+	for _, b := range t.all() {
+		b.close(why)
 	}
+}
+
+// all are the ways that there are.
+func (t *target) all() []*backend {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]*backend, 0, len(t.backends))
+	for _, b := range t.backends {
+		out = append(out, b)
+	}
+	return out
 }
 
 func (t *target) wait() { t.work.Wait() }
