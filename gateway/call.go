@@ -25,6 +25,7 @@ type call struct {
 	id      route.Echo // the client's
 	token   route.Echo // of its progress; none if it asked for none
 	method  string
+	tool    string        // or prompt; "" if nobody observes
 	begun   time.Duration // when it came in
 	sent    time.Duration // when it was registered
 
@@ -250,7 +251,7 @@ func (c *call) count(o Outcome, err error) {
 	if g.o.Observer == nil {
 		return
 	}
-	e := Event{Kind: CallEnded, Client: c.session.number, Peer: c.session.peer, Method: c.method, Outcome: o, Err: err}
+	e := Event{Kind: CallEnded, Client: c.session.number, Peer: c.session.peer, ID: c.key.ID, Method: c.method, Tool: c.tool, Outcome: o, Err: err}
 	if b := c.backend.Load(); b != nil {
 		e.Upstream = b.target.o.Name
 		if now := g.clock.Now(); c.number.Load() != 0 {

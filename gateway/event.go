@@ -3,6 +3,7 @@ package gateway
 import (
 	"time"
 
+	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
 )
 
@@ -43,9 +44,11 @@ type Event struct {
 	Client   uint64
 	Peer     link.Peer
 	Upstream string
-	// Method, Outcome, Waited and Took are of a call: Waited until it was sent, Took
-	// from then on.
-	Method       string
+	// ID, Method, Tool, Outcome, Waited and Took are of a call: ID as its client wrote
+	// it, Tool the name of the tool or prompt, "" where there is none, Waited until it
+	// was sent, Took from then on.
+	ID           codec.ID
+	Method, Tool string
 	Outcome      Outcome
 	Waited, Took time.Duration
 	// Reason says why something was dropped.

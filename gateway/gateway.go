@@ -20,6 +20,7 @@ type Gateway struct {
 	clock   engine.Clock
 	table   *route.Table[*call]
 	methods methods
+	tools   methods // names of tools and prompts, if there is an Observer
 	plan    atomic.Pointer[plan]
 
 	clients  atomic.Uint64 // number of the last session

@@ -16,8 +16,9 @@ type Pending struct {
 	Client uint64
 	ID     codec.ID
 	Peer   link.Peer
-	// Upstream and Method say where it went. Upstream is "" before that is known.
-	Upstream, Method string
+	// Upstream and Method say where it went. Upstream is "" before that is known, Tool
+	// where there is none, or no Observer.
+	Upstream, Method, Tool string
 	// Sent says that it does not wait for its upstream any more, Age how long ago it
 	// came in.
 	Sent bool
@@ -32,7 +33,7 @@ func (g *Gateway) Slowest(most int) []Pending {
 	for _, s := range g.everySession() {
 		s.mu.Lock()
 		for c := s.calls.first; c != nil; c = c.next {
-			p := Pending{Client: s.number, ID: c.key.ID, Peer: s.peer, Method: c.method, Sent: c.number.Load() != 0, Age: now - c.begun}
+			p := Pending{Client: s.number, ID: c.key.ID, Peer: s.peer, Method: c.method, Tool: c.tool, Sent: c.number.Load() != 0, Age: now - c.begun}
 			if b := c.backend.Load(); b != nil {
 				p.Upstream = b.target.o.Name
 			}

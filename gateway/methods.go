@@ -1,6 +1,11 @@
 package gateway
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/mcp"
+)
 
 // methods keeps one string for each method that clients call, so that a call does not
 // allocate one. Names are the clients' to choose, so no more are kept than methodsMost.
@@ -31,4 +36,23 @@ func (t *methods) of(name []byte) string {
 		t.names[s] = s
 	}
 	return s
+}
+
+// toolOf is the name of the tool or prompt that a request is about, for observers.
+func (g *Gateway) toolOf(method string, m *codec.Message) string {
+	raw := m.Name()
+	if method != mcp.MethodCallTool && method != mcp.MethodGetPrompt || len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	name := raw[1 : len(raw)-1]
+	for _, c := range name {
+		if c == '\\' {
+			var s string
+			if codec.DecodeValue(raw, &s) != nil {
+				return ""
+			}
+			return g.tools.of([]byte(s))
+		}
+	}
+	return g.tools.of(name)
 }

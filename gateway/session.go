@@ -129,6 +129,9 @@ func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 		}
 	}
 	c := &call{session: s, id: route.EchoOf(m), method: g.methods.of(m.Method()), begun: g.clock.Now()}
+	if g.o.Observer != nil {
+		c.tool = g.toolOf(c.method, m)
+	}
 	if t == nil || !t.o.Plain {
 		s.hear(c, m)
 	}
