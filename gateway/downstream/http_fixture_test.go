@@ -32,10 +32,17 @@ type web struct {
 
 func serveWeb(t *testing.T, u gateway.Upstream, o downstream.HTTPOptions, so downstream.ServerOptions) *web {
 	t.Helper()
+	return serveWebOf(t, gateway.Options{Upstreams: []gateway.Upstream{u}}, o, so)
+}
+
+// serveWebOf is serveWeb with other options of the gateway, whose first upstream becomes
+// the fake server.
+func serveWebOf(t *testing.T, g gateway.Options, o downstream.HTTPOptions, so downstream.ServerOptions) *web {
+	t.Helper()
 	w := &web{t: t, scheme: "http", server: &fake.Server{}, client: &http.Client{Transport: &http.Transport{}}}
-	u.Name, u.Opener = "fake", w.server
+	g.Upstreams[0].Name, g.Upstreams[0].Opener = "fake", w.server
 	var err error
-	w.g, err = gateway.New(gateway.Options{Upstreams: []gateway.Upstream{u}})
+	w.g, err = gateway.New(g)
 	require.NoError(t, err)
 	w.endpoint, err = downstream.NewEndpoint(w.g, o)
 	require.NoError(t, err)

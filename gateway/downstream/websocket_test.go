@@ -1,11 +1,8 @@
 package downstream_test
 
 import (
-	"context"
 	"net/http"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,7 +11,6 @@ import (
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/auth"
 	"github.com/correlator-go/correlator/gateway/downstream"
-	"github.com/correlator-go/correlator/gateway/upstream"
 )
 
 // socket connects by WebSocket.
@@ -83,53 +79,4 @@ func TestWebSocketOff(t *testing.T) {
 	var e *websocket.HandshakeError
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, http.StatusUpgradeRequired, e.Status)
-}
-
-// Pings from both sides every millisecond, 16 goroutines that call, and a close in the
-// middle: nothing panics, every call ends, and pings do not starve.
-func TestL13PingsBesideData(t *testing.T) {
-	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{
-		Name: "echo", Plain: true, Isolation: gateway.Shared, Opener: upstream.Dial("unix", listen(t, echoServer), conn.Options{}),
-	}}})
-	require.NoError(t, err)
-	defer func() { _ = g.Close() }()
-	e, err := downstream.NewEndpoint(g, downstream.HTTPOptions{WebSocket: downstream.WebSocketOptions{Ping: time.Millisecond}})
-	require.NoError(t, err)
-	l, err := downstream.Bind(t.Context(), "127.0.0.1:0", false)
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- downstream.ServeHTTP(ctx, l, e, downstream.ServerOptions{}, e.Close) }()
-	// A pong late by a second on a loaded machine is no fault of the link's.
-	s, err := websocket.Dial(t.Context(), "ws://"+l.Addr().String(), websocket.DialOptions{Options: websocket.Options{Ping: time.Millisecond, PingTimeout: waitFor}})
-	require.NoError(t, err)
-	c, err := s.Conn(conn.Options{})
-	require.NoError(t, err)
-	var all sync.WaitGroup
-	half := make(chan struct{})
-	var once sync.Once
-	for range 16 {
-		all.Go(func() {
-			for n := range 200 {
-				_, err := c.Call(t.Context(), "echo", []byte(`{"pad":"0123456789"}`), conn.CallOptions{})
-				if n == 100 {
-					once.Do(func() { close(half) })
-				}
-				if err != nil {
-					return // it was closed
-				}
-			}
-		})
-	}
-	select {
-	case <-half:
-	case <-c.Done():
-		t.Error("the link was given up")
-	}
-	require.NoError(t, c.Close())
-	all.Wait()
-	stop()
-	<-served
-	require.Zero(t, g.Stats().InFlight)
-	require.Zero(t, g.Stats().Panics)
 }
