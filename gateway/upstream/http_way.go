@@ -105,6 +105,12 @@ func (u *httpWay) End(why error) {
 // heard takes what comes on the session's own stream.
 func (u *httpWay) heard(m *codec.Message) { _ = u.owner.Receive(nil, m) } // counted there
 
+func (u *httpWay) hasEnded() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.ended
+}
+
 func (u *httpWay) forget(call int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -159,8 +165,8 @@ func (x *posting) run(ready <-chan struct{}) {
 		Method: x.method, Frame: x.frame, Revision: x.revision, Headers: u.opener.schemas.headers(x.method, x.frame),
 		Written: x.wrote, Receive: x.receive, Refused: x.refused,
 	})
-	if err == nil || x.ctx.Err() != nil {
-		return // answered, or nobody waits
+	if err == nil || x.ctx.Err() != nil || u.hasEnded() {
+		return // answered, or nobody waits, or the call ends with the way, which says why
 	}
 	if answered, ok := errors.AsType[*codec.Error](err); ok {
 		x.refused(codec.AppendError(nil, codec.IntID(x.call).Append(nil), answered))
