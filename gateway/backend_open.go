@@ -171,6 +171,7 @@ func (b *backend) lost(l *life, why error) {
 	again := was && !b.ended
 	if again {
 		b.opening = true
+		b.target.work.Add(1) // while close cannot have waited yet
 	}
 	if was && b.idle != nil {
 		b.idle.Stop()
@@ -193,7 +194,10 @@ func (b *backend) lost(l *life, why error) {
 	if stable := b.target.o.BackoffStable; g.clock.Now()-l.since < stable {
 		failures = l.failures + 1
 	}
-	b.target.work.Go(func() { b.open(failures) })
+	go func() {
+		defer b.target.work.Done()
+		b.open(failures)
+	}()
 }
 
 // close ends the backend and every call on it.

@@ -37,7 +37,7 @@ func (b *backend) greetOlder(l *life, burst *link.Burst, c *call, m *codec.Messa
 	b.mu.Lock()
 	b.greeting.wanted = true
 	switch {
-	case b.greeting.initialized != nil || b.greeting.failed != nil:
+	case b.greeting.initialized != nil || b.greeting.failed != nil || b.ended:
 		b.mu.Unlock()
 		b.welcome(burst, g)
 		return

@@ -80,11 +80,15 @@ func (t *target) left(s *Session) {
 	}
 	t.mu.Lock()
 	b := t.backends[k]
-	delete(t.backends, k)
-	t.mu.Unlock()
-	if b != nil {
-		b.close(errClientGone)
+	if b == nil || t.closed { // close ends them all
+		t.mu.Unlock()
+		return
 	}
+	delete(t.backends, k)
+	t.work.Add(1)
+	t.mu.Unlock()
+	defer t.work.Done()
+	b.close(errClientGone)
 }
 
 func (t *target) close(why error) {
