@@ -112,53 +112,30 @@ func (b *backend) tryOnce() (*life, error) {
 // publish makes l the way for all calls, after those that waited, which keep their
 // order. False says that it has gone already.
 func (b *backend) publish(l *life, failures int) bool {
-	for {
-		b.mu.Lock()
-		if l.isGone() {
-			b.mu.Unlock()
-			return false
-		}
-		if b.ended {
-			b.mu.Unlock()
-			l.up.End(ErrClosed)
-			<-l.gone
-			return false
-		}
-		waiting := b.parked
-		b.parked = nil
-		if len(waiting) == 0 {
-			l.failures, l.since = failures, b.target.g.clock.Now()
-			b.opening = false
-			b.used(l.since)
-			b.live.Store(l)
-			b.watchLocked(l, b.target.o.IdleAfter)
-			b.mu.Unlock()
-			b.hub.reopened()
-			b.target.g.counts.opened.Add(1)
-			b.target.g.observe(&Event{Kind: UpstreamUp, Upstream: b.target.o.Name})
-			return true
-		}
-		b.mu.Unlock()
-		for i := range waiting {
-			w := &waiting[i]
-			b.send(l, nil, w.call, &w.message, w.edits)
-		}
-	}
-}
-
-// failParked tells all that wait that the upstream was not opened.
-func (b *backend) failParked(f *Failure) {
 	b.mu.Lock()
-	waiting := b.parked
-	b.parked = nil
+	if l.isGone() {
+		b.mu.Unlock()
+		return false
+	}
 	if b.ended {
-		b.opening = false
+		b.mu.Unlock()
+		l.up.End(ErrClosed)
+		<-l.gone
+		return false
 	}
+	l.failures, l.since = failures, b.target.g.clock.Now()
+	b.opening = false
+	b.used(l.since)
+	b.full.Store(true) // until those that waited have gone ahead
+	b.live.Store(l)
+	b.watchLocked(l, b.target.o.IdleAfter)
 	b.mu.Unlock()
-	for _, w := range waiting {
-		w.call.over.Store(true)
-		w.call.end(nil, Lost, nil, f.answer())
-	}
+	b.hub.reopened()
+	b.target.returned()
+	b.target.g.counts.opened.Add(1)
+	b.target.g.observe(&Event{Kind: UpstreamUp, Upstream: b.target.o.Name})
+	b.resume(l)
+	return true
 }
 
 // lost is told by a way that has gone. The calls that it carried have failed when it
@@ -211,6 +188,7 @@ func (b *backend) close(why error) {
 	}
 	b.mu.Unlock()
 	b.stop()
+	b.failParked(&Failure{Code: CodeStopping, Text: "the gateway is shutting down", Upstream: b.target.o.Name})
 	b.engine.FailAll(why, true)
 	if l != nil {
 		b.target.work.Go(func() {

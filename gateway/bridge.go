@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"bytes"
+
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/mcp"
@@ -10,6 +12,7 @@ import (
 const (
 	speaksOlder uint32 = 1 << iota
 	speaksModern
+	speaksTasks
 )
 
 // noteEras keeps what the greeting says of eras where every call can see it.
@@ -22,12 +25,35 @@ func (b *backend) noteEras() {
 	if older {
 		eras |= speaksOlder
 	}
+	b.mu.Lock()
+	if bytes.Contains(b.greeting.initialized, []byte("tasks")) || bytes.Contains(b.greeting.discovered, []byte("tasks")) {
+		eras |= speaksTasks
+	}
+	b.mu.Unlock()
 	b.eras.Store(eras)
 }
 
-func (b *backend) isModernOnly() bool { return b.eras.Load() == speaksModern }
+func (b *backend) isModernOnly() bool { return b.eras.Load()&^speaksTasks == speaksModern }
 
-func (b *backend) isOlderOnly() bool { return b.eras.Load() == speaksOlder }
+func (b *backend) isOlderOnly() bool { return b.eras.Load()&^speaksTasks == speaksOlder }
+
+// handlesTask takes a request about a task at a shared server: a task of somebody else
+// does not exist.
+func (b *backend) handlesTask(burst *link.Burst, c *call, m *codec.Message) bool {
+	if c.method == methodTasks {
+		c.session.listTasks(burst, c, m, []*target{b.target})
+		return true
+	}
+	t, failed := c.session.taskOf(m)
+	if failed == nil && t != b.target {
+		failed = invalidParams("no such task")
+	}
+	if failed != nil {
+		c.end(burst, Refused, nil, failed)
+		return true
+	}
+	return false
+}
 
 // handles takes the requests that the gateway answers itself, since the eras of client
 // and server differ or clients share what the request is about.
@@ -42,6 +68,14 @@ func (b *backend) handles(burst *link.Burst, c *call, m *codec.Message) bool {
 		if c.modern && b.isOlderOnly() {
 			b.hub.listen(burst, c, m)
 			return true
+		}
+		if b.session == nil && c.session.listensToOthers(m) {
+			c.end(burst, Refused, nil, invalidParams("no such task"))
+			return true
+		}
+	default:
+		if b.session == nil && isTaskMethod(c.method) && c.part == nil {
+			return b.handlesTask(burst, c, m)
 		}
 	}
 	return false

@@ -36,11 +36,25 @@ type call struct {
 	giveUp atomic.Pointer[reasonToStop]
 	over   atomic.Bool
 	taken  atomic.Bool // it is ended by the gateway itself: see take
+	// part is set of a call that is no client's own but a part of one: see part.
+	part  *part
+	parts []*call // of this one, while it waits for them; guarded by session.mu
 	// released is asked when a taken call was cancelled; set before it is taken.
-	released func()
-	modern   bool // it says of itself that it is of the modern era
-	claimed  bool // its backend counts it among what the server is at work for
-	owned    bool // the backend finds it by its number; set before it has one
+	released  func()
+	modern    bool  // it says of itself that it is of the modern era
+	claimed   bool  // its backend counts it among what the server is at work for
+	owned     bool  // the backend finds it by its number; set before it has one
+	permitted bool  // by the breaker, which is told of its end
+	places    uint8 // that it has: one at its upstream, two with that in the gateway
+	tries     uint8 // how often it was sent again
+	limits    callLimits
+	queued    time.Duration // when it began to wait
+	spent     time.Duration // of its total time, by earlier tries
+	waits     atomic.Pointer[waiting]
+	kept      *request              // to be sent again; nil of what may not
+	sending   atomic.Bool           // of a call with kept: its sender is at it
+	hedged    atomic.Pointer[hedge] // its second request
+	primary   *call                 // of a second request, the call
 	// told says who tells the upstream that the call was cancelled; see cancel.
 	told atomic.Uint32
 
@@ -90,6 +104,9 @@ func (l *callList) remove(c *call) {
 // use the id again.
 func (c *call) leave() {
 	s := c.session
+	if c.part != nil {
+		return
+	}
 	s.g.table.Remove(c.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,16 +163,26 @@ func (o *outgoing) put() {
 	outgoings.Put(o)
 }
 
-// settled ends the call with what its engine says of it, once.
+// settled ends the call with what its engine says of it, once, unless it is sent again.
 func (c *call) settled(o *engine.Outcome[*arrival]) {
 	b := c.backend.Load()
 	number, _ := o.ID.Int()
-	c.over.Store(true)
-	if c.owned {
-		b.disown(number)
+	if c.primary != nil {
+		c.settledTwin(b, number, o)
+		return
 	}
-	if c.claimed {
-		b.unclaim(c, o.Status)
+	if unsent, ok := o.Err.(*unsentError); ok { //nolint:errorlint // as it is made
+		c.release(b, number, o)
+		b.back(unsent.waiting)
+		return
+	}
+	if c.again(b, number, o) {
+		return
+	}
+	c.over.Store(true)
+	c.release(b, number, o)
+	if h := c.hedged.Load(); h != nil {
+		h.stop(b)
 	}
 	if o.Status == engine.Resolved {
 		c.answer(o)
@@ -168,7 +195,7 @@ func (c *call) settled(o *engine.Outcome[*arrival]) {
 		if sent {
 			b.cancel(number, link.Cancel{Expired: true})
 		}
-		c.end(nil, Expired, nil, failureOf(b.target.o.Name, c.method, o.Err).answer())
+		c.end(&b.late, Expired, nil, b.failure(c, o.Err).answer())
 	case engine.Cancelled:
 		next := toldUnsent
 		if sent {
@@ -183,7 +210,18 @@ func (c *call) settled(o *engine.Outcome[*arrival]) {
 		if f, ok := errors.AsType[*Failure](o.Err); ok && f.Code == CodeBusy {
 			outcome = Refused
 		}
-		c.end(nil, outcome, nil, failureOf(b.target.o.Name, c.method, o.Err).answer())
+		c.end(nil, outcome, nil, b.failure(c, o.Err).answer())
+	}
+}
+
+// release ends what its number means.
+func (c *call) release(b *backend, number int64, o *engine.Outcome[*arrival]) {
+	if c.owned {
+		b.disown(number)
+	}
+	if c.claimed {
+		c.claimed = false
+		b.unclaim(c, o.Status)
 	}
 }
 
@@ -193,9 +231,15 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 	a := o.Value
 	m, burst := a.take()
 	defer a.done()
+	if c.part != nil {
+		c.part.ended(m.Result(), m.Err())
+		return
+	}
 	outcome := Answered
 	if m.Kind == codec.KindError {
 		outcome = Failed
+	} else if b := c.backend.Load(); b.eras.Load()&speaksTasks != 0 {
+		b.noteTask(c, m.Result())
 	}
 	number, _ := o.ID.Int()
 	out := outgoings.Get().(*outgoing)
@@ -209,11 +253,19 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 	}
 	c.count(outcome, nil)
 	c.session.send(burst, &out.frame)
+	if b := c.backend.Load(); c.hedged.Load() != nil && m.Envelope.IntID != number {
+		b.cancel(number, link.Cancel{}) // the second request was answered first
+	}
+	c.free()
 }
 
 // end answers in the upstream's place: with an error, or with result.
 func (c *call) end(b *link.Burst, outcome Outcome, result []byte, e *codec.Error) {
 	c.leave()
+	if c.part != nil {
+		c.part.ended(result, e)
+		return
+	}
 	var scratch [64]byte
 	raw := c.id.Append(scratch[:0])
 	f := link.Frame{About: c.key.ID}
@@ -225,6 +277,7 @@ func (c *call) end(b *link.Burst, outcome Outcome, result []byte, e *codec.Error
 		c.count(outcome, nil)
 	}
 	c.session.send(b, &f)
+	c.free()
 }
 
 func (c *call) refuse(b *link.Burst, f *Failure) { c.end(b, Refused, nil, f.answer()) }
@@ -232,9 +285,14 @@ func (c *call) refuse(b *link.Burst, f *Failure) { c.end(b, Refused, nil, f.answ
 // stop ends a call that was cancelled: its client is told only if it was somebody
 // else who did it.
 func (c *call) stop(why error) {
+	if c.part != nil {
+		c.part.ended(nil, failureOf(c.backend.Load().target.o.Name, c.method, why).answer())
+		return
+	}
 	if !errors.Is(why, ErrOperator) {
 		c.leave()
 		c.count(Cancelled, why)
+		c.free()
 		return
 	}
 	f := &Failure{Code: codec.CodeInternal, Text: "cancelled by an operator"}
@@ -248,6 +306,9 @@ func (c *call) stop(why error) {
 func (c *call) count(o Outcome, err error) {
 	g := c.session.g
 	g.counts.ended(o)
+	if c.permitted {
+		c.backend.Load().target.breaker.note(o)
+	}
 	if g.o.Observer == nil {
 		return
 	}
@@ -277,12 +338,12 @@ func (c *call) cancel(why error, b *link.Burst, note *codec.Message) bool {
 		case c.taken.Load():
 			c.abandon(why)
 		case to != nil:
-			to.unpark(c)
+			c.withdraw()
 		}
 		return true // who parks it, takes it or sends it, looks at giveUp
 	}
 	if !to.engine.Cancel(codec.IntID(number), why) {
-		return false
+		return !c.over.Load() // it may be about to be sent again, which sees giveUp
 	}
 	if c.told.CompareAndSwap(toldNothing, toldCancelled) || c.told.Load() != toldSent {
 		return true

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/gateway/limit"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/route"
 )
@@ -35,7 +36,12 @@ type Gateway struct {
 	retired  map[*target]struct{} // not in the plan any more, and not over
 	closed   bool
 
-	counts counts
+	gate    *limit.Gate // before all upstreams
+	rates   *limit.Rates
+	watches watches
+	counts  counts
+	views   views
+	tasks   tasks
 }
 
 // New makes a gateway. Nothing is opened before it is needed. The error is an
@@ -45,6 +51,7 @@ func New(o Options) (*Gateway, error) {
 		o: o, clock: o.Clock, table: route.NewTable[*call](), sessions: make(map[uint64]*Session), retired: make(map[*target]struct{}),
 		ending: make(chan struct{}),
 	}
+	g.gate, g.rates = limit.New(o.Limit), limit.NewRates(o.Rate, o.Burst)
 	if g.clock == nil {
 		g.clock = engine.SystemClock()
 	}
@@ -125,6 +132,9 @@ func (g *Gateway) Close() error {
 }
 
 func (g *Gateway) leave(s *Session) {
+	if g.o.Merge {
+		defer g.forgetView(s)
+	}
 	g.mu.Lock()
 	delete(g.sessions, s.number)
 	g.mu.Unlock()

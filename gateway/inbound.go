@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
@@ -10,6 +11,7 @@ import (
 
 // Receive implements link.Receiver: it takes what a server says.
 func (l *life) Receive(burst *link.Burst, m *codec.Message) error {
+	l.b.heard.Store(max(1, int64(l.b.target.g.clock.Now())))
 	switch m.Kind {
 	case codec.KindResult, codec.KindError:
 		l.answered(burst, m)
@@ -28,6 +30,7 @@ func (l *life) Dispatch(call int64) bool { return l.b.engine.Dispatch(codec.IntI
 // an engine, so what comes late, twice or with another's type ends nothing.
 func (l *life) answered(burst *link.Burst, m *codec.Message) {
 	if m.IDKind <= codec.IDNull {
+		l.b.unmatched.Add(1)
 		l.b.target.g.dropped(UnknownAnswer, nil, l.b)
 		return
 	}
@@ -35,6 +38,7 @@ func (l *life) answered(burst *link.Burst, m *codec.Message) {
 	taken := l.b.engine.Resolve(m.ID(), a)
 	a.release(taken)
 	if !taken {
+		l.b.unmatched.Add(1)
 		l.b.target.g.dropped(LateAnswer, nil, l.b)
 	}
 }
@@ -64,10 +68,15 @@ func (l *life) notified(burst *link.Burst, m *codec.Message) {
 	case b.target.o.Plain:
 		b.fanOut(burst, m)
 	case isChange(method):
+		if method == mcp.NoteResourcesChanged && b.target.g.o.Merge {
+			b.target.g.forgetViews()
+		}
 		b.fanOut(burst, m)
 		b.hub.changed(burst, method, m)
 	case method == mcp.NoteResourceUpdated && (b.session == nil || b.session.isModern()):
 		b.hub.updated(burst, m)
+	case b.session == nil && strings.HasPrefix(method, noteTasksPrefix):
+		l.taskChanged(burst, m)
 	default:
 		s := b.soleClient(l)
 		if s == nil {

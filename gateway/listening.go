@@ -1,10 +1,9 @@
 package gateway
 
 import (
-	"encoding/json"
-
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/gateway/route"
 	"github.com/correlator-go/correlator/mcp"
 )
 
@@ -63,22 +62,36 @@ func (h *hub) listen(burst *link.Burst, c *call, m *codec.Message) {
 	h.b.mu.Unlock()
 	l := listeningOf(m.Params())
 	l.grant(initialized)
-	granted, err := codec.AppendValue(nil, l)
-	if err != nil {
-		granted = emptyResult // it cannot be: flags and strings only
-	}
 	c.released = func() { h.unlisten(c) }
 	if !c.take() {
 		return
 	}
+	c.acknowledge(burst, &l)
+	h.enlist(c, &l)
+}
+
+// acknowledge tells the client of c what is granted.
+func (c *call) acknowledge(burst *link.Burst, l *listening) {
+	granted, err := codec.AppendValue(nil, l)
+	if err != nil {
+		granted = emptyResult // it cannot be: flags and strings only
+	}
 	params := append(append([]byte(`{`), c.subscriptionMeta()...), `,"notifications":`...)
 	params = append(append(params, granted...), '}')
 	c.session.send(burst, &link.Frame{Bytes: codec.AppendNotification(nil, mcp.NoteAcknowledged, params), About: c.key.ID, Class: link.Ask})
+}
+
+// enlist has c, which is taken, hear of what l says.
+func (h *hub) enlist(c *call, l *listening) {
 	h.mu.Lock()
 	if h.listens == nil {
 		h.listens = make(map[*call]*listening)
 	}
-	h.listens[c] = &l
+	h.listens[c] = l
+	if h.b.isModernOnly() {
+		h.stream.attended = true
+		h.stream.seeTo(h)
+	}
 	for _, uri := range l.URIs {
 		t := h.topic(uri)
 		if t.listens == nil {
@@ -127,6 +140,12 @@ func (h *hub) changed(burst *link.Burst, method string, m *codec.Message) {
 
 // hearOf sends a notification to who listens by c.
 func (c *call) hearOf(burst *link.Burst, m *codec.Message) {
+	if m.Envelope.Subscription.Present() {
+		var r route.Rewrite
+		r.Subscribed(m, c.id) // it came under the gateway's own subscription
+		c.session.send(burst, &link.Frame{Bytes: m.Frame(), Edits: r.Edits, About: c.key.ID, Class: link.Note})
+		return
+	}
 	meta := c.subscriptionMeta()
 	members := meta[len(`"_meta":{`) : len(meta)-1]
 	params, err := codec.AppendParamsWithMeta(nil, m.Params(), members)
@@ -143,24 +162,11 @@ func (c *call) subscriptionMeta() []byte {
 }
 
 // memberOf is the value of a member of an object that is valid JSON, nil if there is
-// none. Names count by their exact case.
+// none, or it stands twice.
 func memberOf(object []byte, name string) []byte {
-	if len(object) == 0 {
+	s, err := route.Member(object, name)
+	if err != nil {
 		return nil
 	}
-	start, end := member(object, name)
-	if start == end {
-		return nil
-	}
-	return object[start:end]
-}
-
-// memberText is a member that is a string.
-func memberText(object []byte, name string) (string, bool) {
-	var s *string
-	text := memberOf(object, name)
-	if len(text) == 0 || json.Unmarshal(text, &s) != nil || s == nil {
-		return "", false
-	}
-	return *s, true
+	return s.Of(object)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/gateway/limit"
 	"github.com/correlator-go/correlator/gateway/link"
 )
 
@@ -32,10 +33,8 @@ const (
 	DefaultMaxWays = 256
 	// DefaultIdleAfter is how long a way that not all share may have nothing to do.
 	DefaultIdleAfter = 30 * time.Minute
-	// DefaultMaxPending is how many calls may be in flight at one upstream.
-	DefaultMaxPending = 1 << 17
-	// DefaultMaxWaiting is how many calls may wait for an upstream that is not open.
-	DefaultMaxWaiting = 1 << 14
+	// DefaultMaxInFlight is how many calls may be in flight at one upstream.
+	DefaultMaxInFlight = 1 << 17
 )
 
 // Isolation says which clients share a way to an upstream.
@@ -69,6 +68,22 @@ func (i Isolation) String() string {
 type Options struct {
 	// Upstreams are the servers, at least one.
 	Upstreams []Upstream
+	// Limit bounds the calls of all clients at all upstreams. In flight zero is no bound.
+	Limit limit.Options
+	// Rate is how many calls a second one client may make, Burst how many at once after
+	// it made none for a while; zero and negative are no bound, and a second's worth.
+	// Clients are connections and sessions; exchanges of the modern era over HTTP count
+	// by identity, or by address.
+	Rate  float64
+	Burst int
+	// Merge makes one server of all Upstreams, whose names are then prefixes: tools and
+	// prompts are called name__tool, and must not hold two underscores in a row
+	// themselves. Requests that a Router decides about are not concerned.
+	Merge bool
+	// MergePatience is how long an answer that is made of several upstreams' waits for
+	// one of them when another one has given its part; what is late is missing. Zero is
+	// DefaultMergePatience, negative waits for all.
+	MergePatience time.Duration
 	// Router chooses among them and rewrites names. Nil sends all to the first.
 	Router Router
 	// Observer sees what happens, on the goroutine where it does. It must not block.
@@ -115,9 +130,23 @@ type Upstream struct {
 	// call that was cancelled or has expired. While two clients count, nothing of the
 	// kind goes to either, where the way is shared and messages name no call.
 	DoubtAnswered, DoubtUnanswered time.Duration
-	// MaxPending and MaxWaiting bound the calls in flight and those that wait for it
-	// to be open.
-	MaxPending, MaxWaiting int
+	// Methods are the deadlines of methods that have their own.
+	Methods map[string]Deadlines
+	// Limit bounds its calls, over all ways to it: those in flight, where zero is
+	// DefaultMaxInFlight; and those that wait, for a place, for it to be open or for it
+	// to read on.
+	Limit limit.Options
+	// Retries is how often a call is sent again that got no answer because the server
+	// went; zero is DefaultRetries. It is done for Idempotent methods only: nil is those
+	// of MCP that only read, and none where Plain is set. tools/call cannot be one.
+	Retries    int
+	Idempotent []string
+	// HedgeAfter is when a call of an Idempotent method that has no answer and asked
+	// for no progress is sent a second time; the answer that comes first counts. Zero
+	// and negative are never.
+	HedgeAfter time.Duration
+	// Breaker refuses calls when it does not answer.
+	Breaker Breaker
 }
 
 // OptionError says which option New refused.
@@ -143,20 +172,20 @@ func (u Upstream) withDefaults() Upstream {
 	or(&u.BackoffStable, DefaultBackoffStable)
 	or(&u.DoubtAnswered, DefaultDoubtAnswered)
 	or(&u.DoubtUnanswered, DefaultDoubtUnanswered)
-	if u.MaxPending == 0 {
-		u.MaxPending = DefaultMaxPending
+	if u.Limit.MaxInFlight == 0 {
+		u.Limit.MaxInFlight = DefaultMaxInFlight
+	}
+	switch {
+	case u.Retries == 0:
+		u.Retries = DefaultRetries
+	case u.Retries < 0:
+		u.Retries = 0
 	}
 	if u.MaxWays == 0 {
 		u.MaxWays = DefaultMaxWays
 	}
 	if u.Isolation != Shared {
 		or(&u.IdleAfter, DefaultIdleAfter)
-	}
-	switch {
-	case u.MaxWaiting == 0:
-		u.MaxWaiting = DefaultMaxWaiting
-	case u.MaxWaiting < 0:
-		u.MaxWaiting = 0
 	}
 	return u
 }

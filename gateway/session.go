@@ -170,8 +170,10 @@ func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 		c.refuse(b, &Failure{Code: CodeUpstreamLost, Text: "no such upstream", Upstream: d.Upstream})
 	case !t.o.Plain && c.method == mcp.MethodPing:
 		c.end(b, Answered, []byte("{}"), nil)
+	case g.o.Merge && d == &undecided:
+		s.merged(b, c, m)
 	default:
-		t.backend(s).begin(b, c, m, d.Edits)
+		t.backend(s).admit(b, c, m, d.Edits)
 	}
 	return nil
 }

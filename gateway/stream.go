@@ -197,6 +197,7 @@ func (h *hub) published(burst *link.Burst, number int64, m *codec.Message) bool 
 		return false
 	case isChange(method):
 		h.b.fanOut(burst, m)
+		h.changed(burst, method, m)
 	case method == mcp.NoteResourceUpdated:
 		h.updated(burst, m)
 	}

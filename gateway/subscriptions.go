@@ -7,6 +7,7 @@ import (
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/gateway/route"
 	"github.com/correlator-go/correlator/mcp"
 )
 
@@ -50,7 +51,7 @@ var emptyResult = []byte("{}")
 
 // subscribe takes resources/subscribe and resources/unsubscribe.
 func (h *hub) subscribe(burst *link.Burst, c *call, m *codec.Message) {
-	uri, ok := memberText(m.Params(), "uri")
+	uri, ok := route.Text(m.Name())
 	if !c.take() {
 		return
 	}
@@ -235,7 +236,7 @@ func (h *hub) reopened() {
 	for _, t := range h.topics {
 		h.seeTo(t)
 	}
-	if h.b.isModernOnly() && h.stream.attended {
+	if h.b.isModernOnly() && (h.stream.attended || len(h.listens) > 0) {
 		h.stream.seeTo(h)
 	}
 }
@@ -243,7 +244,7 @@ func (h *hub) reopened() {
 // updated takes notifications/resources/updated to who wants to hear of it: of the
 // resource itself, or of one that it is a part of.
 func (h *hub) updated(burst *link.Burst, m *codec.Message) {
-	uri, _ := memberText(m.Params(), "uri")
+	uri, _ := route.Text(memberOf(m.Params(), "uri"))
 	h.mu.Lock()
 	sessions, listens := map[*Session]struct{}{}, map[*call]struct{}{}
 	for t := range h.about(uri) {

@@ -15,7 +15,7 @@ const (
 	toolsChanged = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 	// modernMembers are the members of _meta that every request of the modern era has.
 	modernMembers = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"sampling":{},"roots":{}}`
-	discovered = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}`
+	discovered    = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"resultType":"complete","ttlMs":0,"cacheScope":"private"}`
 )
 
 // begin makes c a client of the older era.

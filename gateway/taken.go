@@ -19,6 +19,17 @@ func (c *call) take() bool {
 	return true
 }
 
+// untake gives c back, to be sent to a server; false says that it was cancelled, and is
+// over.
+func (c *call) untake() bool {
+	c.taken.Store(false)
+	if why := c.giveUp.Load(); why != nil {
+		c.abandon(why.err)
+		return false
+	}
+	return true
+}
+
 // abandon ends a taken call that was cancelled. Both who takes it and who cancels it
 // may call it.
 func (c *call) abandon(why error) {
@@ -26,6 +37,7 @@ func (c *call) abandon(why error) {
 		if c.released != nil {
 			c.released()
 		}
+		c.cancelParts()
 		c.stop(why)
 	}
 }

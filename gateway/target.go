@@ -4,7 +4,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/correlator-go/correlator/gateway/limit"
 	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/mcp"
 )
 
 // target is one upstream with all the ways to it.
@@ -12,7 +14,12 @@ type target struct {
 	g *Gateway
 	o Upstream
 	// older says that the server was of the older era when last heard of.
-	older atomic.Bool
+	older    atomic.Bool
+	missed   atomic.Bool // a merged answer was made without it
+	gate     *limit.Gate
+	breaker  *breaker
+	limits   callLimits // of methods that have none of their own
+	byMethod map[string]callLimits
 	// ways is how many have a server, or wait for one.
 	ways atomic.Int64
 
@@ -21,6 +28,30 @@ type target struct {
 	closed   bool
 	work     sync.WaitGroup // goroutines that open ways, and ways that are open
 }
+
+func newTarget(g *Gateway, u Upstream) (*target, error) {
+	for _, method := range u.Idempotent {
+		if method == mcp.MethodCallTool {
+			return nil, &OptionError{"Upstreams", u.Name + ": tools/call is never sent again"}
+		}
+	}
+	u = u.withDefaults()
+	t := &target{g: g, o: u, gate: limit.New(u.Limit), breaker: newBreaker(u.Breaker), backends: make(map[link.Key]*backend)}
+	t.newLimits()
+	return t, nil
+}
+
+// room is how many calls a way's table takes: never fewer than the gate lets in, with
+// the gateway's own and second requests.
+func (t *target) room() int {
+	if n := t.o.Limit.MaxInFlight; n > 0 && t.o.HedgeAfter <= 0 {
+		return n + ownRoom
+	}
+	return -1
+}
+
+// ownRoom is for the calls that the gateway itself makes.
+const ownRoom = 1 << 10
 
 // backend is the way that s uses.
 func (t *target) backend(s *Session) *backend {

@@ -5,13 +5,13 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/correlator-go/correlator/gateway/link"
 )
 
 // plan is where requests go. It is replaced as a whole, so a request sees one plan.
 type plan struct {
 	targets map[string]*target
 	first   *target
+	order   []*target
 	router  Router
 }
 
@@ -46,13 +46,17 @@ func (g *Gateway) newPlan(upstreams []Upstream, router Router, old *plan) (*plan
 		case p.targets[u.Name] != nil:
 			return nil, &OptionError{"Upstreams", "two are called " + u.Name}
 		}
-		t := &target{g: g, o: u.withDefaults(), backends: make(map[link.Key]*backend)}
+		t, err := newTarget(g, u)
+		if err != nil {
+			return nil, err
+		}
 		if old != nil {
 			if before := old.targets[u.Name]; before != nil && sameUpstream(before.o, t.o) {
 				t = before
 			}
 		}
 		p.targets[u.Name] = t
+		p.order = append(p.order, t)
 		if p.first == nil {
 			p.first = t
 		}
