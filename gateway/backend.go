@@ -10,7 +10,6 @@ import (
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/gateway/link"
-	"github.com/correlator-go/correlator/mcp"
 )
 
 // backend is one way to an upstream that some clients share, through all the times
@@ -26,11 +25,13 @@ type backend struct {
 	session *Session
 	engine  *engine.Engine[*arrival]
 	live    atomic.Pointer[life] // nil while it is not up
+	full    atomic.Bool          // it did not read, and calls wait for it: set and cleared under mu
 	dead    atomic.Bool          // it has ended: who uses it looks for another
+	skew    time.Duration        // by which the gateway's clock is ahead of the engine's
 	ctx     context.Context      // ends with the backend
 	stop    context.CancelFunc
 
-	lastUse atomic.Int64         // when a call came, see used
+	lastUse atomic.Int64 // when a call came, see used
 
 	mu      sync.Mutex // guards the fields below
 	opening bool       // a goroutine sees to it
@@ -38,9 +39,13 @@ type backend struct {
 	leaving *life      // it rests: its server is being ended
 	idle    engine.Timer
 	ended   bool
-	parked  []parkedCall
+	parked  parking
 	greeting
 	asks map[codec.ID]*ask // requests of the server that a client has not answered
+
+	late      link.Burst   // of the goroutine on which calls expire
+	heard     atomic.Int64 // when the server last said anything; 0 is never
+	unmatched atomic.Uint64
 
 	owners owners
 	claims claims
@@ -48,147 +53,117 @@ type backend struct {
 	eras   atomic.Uint32 // which the server speaks
 }
 
-// parkedCall waits for the upstream to be open.
-type parkedCall struct {
-	call    *call
-	message codec.Message
-	edits   []codec.Edit
-}
-
 func newBackend(t *target, k link.Key, s *Session) *backend {
 	b := &backend{target: t, key: k, session: s}
 	b.hub.b = b
 	b.ctx, b.stop = context.WithCancel(context.Background())
 	table, err := engine.New(engine.Options[*arrival]{
-		MaxPending: t.o.MaxPending, Timeout: t.o.Timeout, IdleTimeout: t.o.IdleTimeout, Clock: t.g.o.Clock, OnPanic: t.g.o.OnPanic,
+		MaxPending: t.room(), Clock: t.g.o.Clock, OnPanic: t.g.o.OnPanic, Expiring: b.expiring,
 	})
 	if err != nil {
 		panic("gateway: " + err.Error()) // options that New has checked
 	}
 	b.engine = table
+	began := table.Now()
+	b.skew = t.g.clock.Now() - began
 	return b
 }
 
-// begin sends a call, now or when the upstream is open.
-func (b *backend) begin(burst *link.Burst, c *call, m *codec.Message, edits []codec.Edit) {
-	c.backend.Store(b)
-	b.used(c.begun)
-	if l := b.live.Load(); l != nil {
-		b.send(l, burst, c, m, edits)
-		return
-	}
-	b.mu.Lock()
-	l := b.live.Load()
-	refusal := (*Failure)(nil)
-	switch {
-	case l != nil:
-	case b.ended:
-		refusal = &Failure{Code: CodeStopping, Text: "the gateway is shutting down", Upstream: b.target.o.Name}
-	case len(b.parked) >= b.target.o.MaxWaiting:
-		refusal = b.busy("too many calls wait for it")
-	case !b.placeLocked():
-		refusal = b.busy("as many ways to it are in use as there may be")
-	default:
-		b.greeting.hear(b, c, m)
-		b.parked = append(b.parked, parkedCall{c, m.Detach(), cloneEdits(edits)})
-		b.openLocked()
-	}
-	b.mu.Unlock()
-	switch {
-	case l != nil:
-		b.send(l, burst, c, m, edits)
-	case refusal != nil:
-		c.refuse(burst, refusal)
-	case c.giveUp.Load() != nil:
-		b.unpark(c)
-	}
-}
-
-func cloneEdits(edits []codec.Edit) []codec.Edit {
-	if len(edits) == 0 {
-		return nil
-	}
-	out := make([]codec.Edit, len(edits))
-	for i, e := range edits {
-		out[i] = codec.Edit{Span: e.Span, Text: append([]byte(nil), e.Text...)}
-	}
-	return out
-}
-
-// retryAfter is what clients are told that find a limit used up.
+// retryAfter is what clients are told where nothing better is known.
 const retryAfter = time.Second
 
 func (b *backend) busy(why string) *Failure {
-	return &Failure{Code: CodeBusy, Text: "upstream \"" + b.target.o.Name + "\" is busy: " + why, Upstream: b.target.o.Name, RetryAfter: retryAfter}
-}
-
-// unpark ends a call that its client has cancelled while it waited.
-func (b *backend) unpark(c *call) {
-	b.mu.Lock()
-	found := false
-	for i := range b.parked {
-		if b.parked[i].call == c {
-			b.parked = append(b.parked[:i], b.parked[i+1:]...)
-			found = true
-			break
-		}
-	}
-	b.mu.Unlock()
-	if found {
-		c.over.Store(true)
-		c.stop(c.giveUp.Load().err)
+	return &Failure{
+		Code: CodeBusy, Text: "upstream \"" + b.target.o.Name + "\" is busy: " + why, Upstream: b.target.o.Name, RetryAfter: b.target.gate.RetryAfter(),
 	}
 }
 
-// send registers a call and hands its request to the way l.
-func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, edits []codec.Edit) {
+// send registers a call and hands its request to the way l. w is what the call waited
+// as, nil if it did not. True says that the server does not read, so that the call
+// waits once more.
+func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, edits []codec.Edit, w *waiting) (full bool) {
 	if !b.target.o.Plain && (b.greet(l, burst, c, m) || b.handles(burst, c, m)) {
-		return
+		return false
 	}
-	n := takeNotifier(c)
 	c.sent, c.owned = b.target.g.clock.Now(), c.hears() || l.streams
 	if b.session == nil && !l.streams && !b.target.o.Plain {
 		b.claim(c)
 	}
-	o := engine.CallOptions[*arrival]{Method: c.method, Notify: n.fire, NoWait: true, Started: b.engine.Now()}
-	if c.method == mcp.MethodListen && !b.target.o.Plain {
-		o.Timeout, o.IdleTimeout = engine.NoTimeout, engine.NoTimeout // it lasts for as long as its client listens
+	b.keep(c, m, edits)
+	id, number := b.register(burst, c)
+	if id.IsAbsent() {
+		return false
 	}
-	begun, err := b.engine.Begin(b.ctx, o)
+	out := outgoings.Get().(*outgoing)
+	defer out.put()
+	out.rewrite.Request(m, number)
+	if c.limits.idle > 0 && c.token.IsNone() && !b.target.o.Plain {
+		out.rewrite.Ask(m, number)
+	}
+	out.rewrite.Add(edits)
+	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, Call: number, Class: link.Ask}
+	switch err := l.up.Send(&out.frame, burst); {
+	case err == nil:
+		c.hedge(l)
+	case errors.Is(err, link.ErrFull):
+		if w == nil {
+			w = newWaiting(b, c, m, edits)
+		}
+		c.sending.Store(false)
+		b.full.Store(true)
+		b.engine.Reject(id, &unsentError{w})
+		return true
+	default:
+		b.engine.Reject(id, &Failure{Code: CodeUpstreamLost, Text: "upstream \"" + b.target.o.Name + "\": " + err.Error(), Upstream: b.target.o.Name})
+	}
+	return false
+}
+
+// register gives a call a number; an absent id says that it is over.
+func (b *backend) register(burst *link.Burst, c *call) (codec.ID, int64) {
+	n := takeNotifier(c)
+	begun, err := b.engine.Begin(b.ctx, engine.CallOptions[*arrival]{
+		Method: c.method, Notify: n.fire, NoWait: true, Started: c.sent - b.skew, Timeout: c.total(), IdleTimeout: c.limits.idle,
+	})
 	if err != nil {
 		n.put()
 		if c.claimed {
 			b.unclaim(c, engine.Failed)
 		}
+		c.over.Store(true)
 		c.refuse(burst, b.busy("too many calls are in flight"))
-		return
+		return codec.ID{}, 0
 	}
 	id := begun.ID()
 	if id.IsAbsent() {
-		return // the engine was closed, and the call has been told
+		return id, 0 // the engine was closed, and the call has been told
 	}
 	number, _ := id.Int()
 	if c.owned {
 		b.owners.own(number, c)
 	}
+	if c.owned && !b.engine.Touch(id) {
+		b.owners.disown(number) // it ended meanwhile, perhaps to be sent again
+	}
 	c.number.Store(number)
 	if why := c.giveUp.Load(); why != nil {
 		b.engine.Cancel(id, why.err)
-		return
+		return codec.ID{}, 0
 	}
-	out := outgoings.Get().(*outgoing)
-	defer out.put()
-	out.rewrite.Request(m, number)
-	out.rewrite.Add(edits)
-	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, Call: number, Class: link.Ask}
-	switch err := l.up.Send(&out.frame, burst); {
-	case err == nil:
-	case errors.Is(err, link.ErrFull):
-		b.engine.Reject(id, b.busy("it does not read fast enough"))
-	default:
-		b.engine.Reject(id, &Failure{Code: CodeUpstreamLost, Text: "upstream \"" + b.target.o.Name + "\": " + err.Error(), Upstream: b.target.o.Name})
+	return id, number
+}
+
+// expiring has the answers to what expires together written together.
+func (b *backend) expiring(on bool) {
+	if !on {
+		b.late.Flush()
 	}
 }
+
+// unsentError ends the registration of a call that could not be written, not the call.
+type unsentError struct{ waiting *waiting }
+
+func (*unsentError) Error() string { return "gateway: the server does not read" }
 
 // cancel tells the upstream that a call is over.
 func (b *backend) cancel(number int64, c link.Cancel) {

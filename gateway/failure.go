@@ -34,6 +34,13 @@ type Failure struct {
 	Elapsed  time.Duration
 	// RetryAfter is when to come back; 0 says nothing about it.
 	RetryAfter time.Duration
+	// Method is that of a call that expired. InFlight is how many calls the upstream had
+	// then, that one among them; LastHeard how long ago it had last said anything,
+	// negative if it never did; Unmatched how many of its answers belonged to no call.
+	Method    string
+	InFlight  int
+	LastHeard time.Duration
+	Unmatched uint64
 }
 
 // Error is the text, with the upstream's name.
@@ -41,12 +48,26 @@ func (f *Failure) Error() string { return f.Text }
 
 // answer is f for the client.
 func (f *Failure) answer() *codec.Error {
+	type state struct {
+		InFlight  int    `json:"inFlight"`
+		LastHeard *int64 `json:"lastHeardMs,omitempty"`
+		Unmatched uint64 `json:"unmatched"`
+	}
 	data := struct {
 		Upstream   string `json:"upstream,omitempty"`
+		Method     string `json:"method,omitempty"`
 		Deadline   string `json:"deadline,omitempty"`
 		ElapsedMS  int64  `json:"elapsedMs,omitempty"`
 		RetryAfter int64  `json:"retryAfterMs,omitempty"`
-	}{f.Upstream, f.Deadline, f.Elapsed.Milliseconds(), f.RetryAfter.Milliseconds()}
+		State      *state `json:"state,omitempty"`
+	}{Upstream: f.Upstream, Method: f.Method, Deadline: f.Deadline, ElapsedMS: f.Elapsed.Milliseconds(), RetryAfter: f.RetryAfter.Milliseconds()}
+	if f.Deadline != "" && f.InFlight > 0 {
+		data.State = &state{InFlight: f.InFlight, Unmatched: f.Unmatched}
+		if f.LastHeard >= 0 {
+			ms := f.LastHeard.Milliseconds()
+			data.State.LastHeard = &ms
+		}
+	}
 	text, err := codec.AppendValue(nil, data)
 	if err != nil {
 		text = nil // it cannot be: numbers and names only
@@ -56,12 +77,30 @@ func (f *Failure) answer() *codec.Error {
 
 var (
 	errClientCancelled = errors.New("gateway: cancelled by the client")
+	errHedged          = errors.New("gateway: the first request was answered")
 	errClientGone      = errors.New("gateway: the client has gone")
 	// ErrOperator is why a call ended that was cancelled by Gateway.CancelCall.
 	ErrOperator = errors.New("gateway: cancelled by an operator")
 	// ErrClosed is why calls end when the gateway is closed.
 	ErrClosed = errors.New("gateway: closed")
 )
+
+// failure is what the client of c is told. What expired is told with the state of the
+// upstream, which shows whether it is slow, dead, or answers to nobody.
+func (b *backend) failure(c *call, err error) *Failure {
+	f := failureOf(b.target.o.Name, c.method, err)
+	if f.Deadline == "" {
+		return f
+	}
+	now := b.target.g.clock.Now()
+	f.Method, f.Elapsed = c.method, f.Elapsed+c.spent
+	f.InFlight, _ = b.target.gate.Load()
+	f.Unmatched = b.unmatched.Load()
+	if f.LastHeard = -1; b.heard.Load() != 0 {
+		f.LastHeard = now - time.Duration(b.heard.Load())
+	}
+	return f
+}
 
 // failureOf is what a client is told of a call that ended without an answer.
 func failureOf(upstream, method string, err error) *Failure {

@@ -7,6 +7,7 @@ type counts struct {
 	dropped                                                       [reasons]atomic.Uint64
 	opened, openFailed                                            atomic.Uint64
 	panics                                                        atomic.Uint64
+	retried, hedged                                               atomic.Uint64
 }
 
 // Stats are counters of a gateway since it was made, and gauges. They are read one by
@@ -21,6 +22,10 @@ type Stats struct {
 	Opened, OpenFailed uint64
 	// Panics of observers, routers and transports.
 	Panics uint64
+	// Retried and Hedged count requests that were sent again, and twice.
+	Retried, Hedged uint64
+	// Waiting counts calls that wait to be sent, over all upstreams: a gauge.
+	Waiting int
 	// InFlight and Sessions are gauges.
 	InFlight, Sessions int
 }
@@ -37,6 +42,12 @@ func (g *Gateway) Stats() Stats {
 		if n := c.dropped[r].Load(); n > 0 {
 			s.Dropped[r] = n
 		}
+	}
+	s.Retried, s.Hedged = c.retried.Load(), c.hedged.Load()
+	_, s.Waiting = g.gate.Load()
+	for _, t := range g.everyTarget() {
+		_, waiting := t.gate.Load()
+		s.Waiting += waiting
 	}
 	g.mu.Lock()
 	s.Sessions = len(g.sessions)

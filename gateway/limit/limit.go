@@ -4,24 +4,38 @@ import "time"
 
 // Options of a gate. Zero is the default that the field names, negative is none.
 type Options struct {
-	// MaxInFlight is how many calls are past the gate at once. Zero is no bound.
+	// MaxInFlight is how many calls are past the gate at once. Zero and negative are
+	// no bound.
 	MaxInFlight int
 	// MaxQueued is how many wait, MaxQueuedClient how many of one client. Zero is
 	// DefaultMaxQueued and DefaultMaxQueuedClient, negative lets none wait.
 	MaxQueued, MaxQueuedClient int
 	// QueueWait is how long one waits. Zero is DefaultQueueWait, negative for ever.
 	QueueWait time.Duration
-	// Rate is how many calls a second one client may make, Burst how many at once
-	// after it made none for a while. Zero and negative are no bound.
-	Rate  float64
-	Burst int
+}
+
+func (o Options) withDefaults() Options {
+	or := func(n *int, def int) {
+		switch {
+		case *n == 0:
+			*n = def
+		case *n < 0:
+			*n = 0
+		}
+	}
+	or(&o.MaxQueued, DefaultMaxQueued)
+	or(&o.MaxQueuedClient, DefaultMaxQueuedClient)
+	if o.QueueWait == 0 {
+		o.QueueWait = DefaultQueueWait
+	}
+	return o
 }
 
 // Defaults of Options.
 const (
 	DefaultMaxQueued       = 1 << 14
 	DefaultMaxQueuedClient = 1 << 10
-	DefaultQueueWait       = 30 * time.Second
+	DefaultQueueWait       = 60 * time.Second
 )
 
 // Verdict says what becomes of a call at a gate.

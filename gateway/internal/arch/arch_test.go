@@ -41,11 +41,12 @@ var allowed = []struct {
 	{"duplex", []string{"link"}, []string{"codec", "conn"}},
 	{"upstream", []string{"duplex", "link"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
 	{"downstream", []string{".", "auth", "duplex", "link"}, []string{"codec", "conn", "conn/websocket", "mcp", "serve"}},
-	{"cluster", []string{"link"}, []string{"codec"}},
+	{"cluster/embedded", nil, nil},
+	{"cluster", []string{".", "limit", "link"}, []string{"codec", "mcp"}},
 	{"status", []string{".", "link"}, []string{"codec", "engine"}},
 	{"config", nil, nil},
-	{"node", []string{".", "auth", "cluster", "config", "downstream", "limit", "link", "merge", "status", "upstream"}, []string{"codec", "conn", "mcp"}},
-	{"cmd/gateway", []string{".", "auth", "cluster", "config", "downstream", "link", "node", "status", "upstream"}, []string{"conn"}},
+	{"node", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "limit", "link", "merge", "status", "upstream"}, []string{"codec", "conn", "mcp"}},
+	{"cmd/gateway", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "link", "node", "status", "upstream"}, []string{"conn"}},
 }
 
 // pure packages take time, randomness and I/O as arguments. route may lock its table.
