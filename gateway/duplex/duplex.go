@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/conn"
@@ -19,6 +20,9 @@ type Link struct {
 	in    inbound
 	held  link.Held
 	end   sync.Once
+	// stream is closed when the connection takes longer than patience to end.
+	stream   io.Closer
+	patience time.Duration
 }
 
 var (
@@ -54,6 +58,10 @@ type Options struct {
 	Ending func() <-chan struct{}
 	// Closed is called once, after Gone, with why the connection ended.
 	Closed func(err error)
+	// EndTimeout bounds how long End lets what is queued go out, to a peer that may read
+	// nothing any more. Zero is conn.DefaultCloseTimeout; Conn.CloseTimeout may be longer,
+	// for peers that have closed their side. It holds for Over alone.
+	EndTimeout time.Duration
 }
 
 // Open makes a link of whatever connects gives, and returns it after join told who
@@ -98,7 +106,13 @@ func Open(connect func(conn.Options) (*conn.Conn, error), o Options, join func(*
 
 // Over makes a link of a stream, which it owns from then on.
 func Over(stream io.ReadWriteCloser, o Options, join func(*Link) link.Receiver) (*Link, error) {
-	return Open(func(o conn.Options) (*conn.Conn, error) { return conn.New(stream, o) }, o, join)
+	if o.EndTimeout == 0 {
+		o.EndTimeout = conn.DefaultCloseTimeout
+	}
+	return Open(func(o conn.Options) (*conn.Conn, error) { return conn.New(stream, o) }, o, func(l *Link) link.Receiver {
+		l.stream, l.patience = stream, o.EndTimeout
+		return join(l)
+	})
 }
 
 // Send implements link.Client and link.Upstream.
@@ -126,7 +140,15 @@ func (l *Link) Cancel(call int64, c link.Cancel) {
 }
 
 // End implements link.Client and link.Upstream.
-func (l *Link) End(error) { l.end.Do(func() { go func() { _ = l.conn.Close() }() }) }
+func (l *Link) End(error) { l.end.Do(func() { go l.close() }) }
+
+func (l *Link) close() {
+	if l.stream != nil {
+		late := time.AfterFunc(l.patience, func() { _ = l.stream.Close() })
+		defer late.Stop()
+	}
+	_ = l.conn.Close()
+}
 
 // Queued implements link.Client.
 func (l *Link) Queued() (bytes, bound int64) { return l.conn.Queued(), l.bound }
