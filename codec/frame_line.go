@@ -123,3 +123,16 @@ func (LineFramer) Seal(dst []byte, start int) ([]byte, error) {
 		message = message[i+1:]
 	}
 }
+
+// AppendRequest appends a request as one line: what Open, [AppendRequest] and Seal
+// make of it, but that only params are looked at for the end of a line, and before
+// they are copied. To read what has just been written costs more than to write it.
+func (f LineFramer) AppendRequest(dst []byte, id ID, method string, params []byte) []byte {
+	start := len(dst)
+	dst = AppendRequest(dst, id, method, params)
+	if vector.LineEnd(params) >= 0 {
+		dst, _ = f.Seal(dst, start) // never empty
+		return dst
+	}
+	return append(dst, '\n')
+}

@@ -319,6 +319,9 @@ func (c *Conn) appendRequest(dst []byte, id codec.ID, method string, params []by
 }
 
 func (c *Conn) frameRequest(dst []byte, id codec.ID, method string, params []byte) ([]byte, error) {
+	if lines, ok := c.o.Framer.(codec.LineFramer); ok {
+		return lines.AppendRequest(dst, id, method, params), nil
+	}
 	start := len(dst)
 	buf := c.o.Framer.Open(dst)
 	buf = codec.AppendRequest(buf, id, method, params)
