@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,14 +20,19 @@ import (
 func TestG10FirstUseOpensOnce(t *testing.T) {
 	const crowd = 100
 	synctest.Test(t, func(t *testing.T) {
-		asked, fail := 0, error(nil)
+		var asked atomic.Int64
+		var fail atomic.Bool
 		server := &fake.Server{Answers: true, Fail: func(int) error {
-			asked++
+			asked.Add(1)
 			time.Sleep(50 * time.Millisecond)
-			return fail
+			if fail.Load() {
+				return errors.New("no such host")
+			}
+			return nil
 		}}
 		u := shared()
 		u.BackoffMin, u.BackoffMax = time.Hour, time.Hour
+		u.Limit.QueueWait = -1 // all wait for longer than the pause
 		g, _ := greeting(t, u, server)
 		all := make([]*fake.Client, crowd)
 		for i := range all {
@@ -43,21 +49,21 @@ func TestG10FirstUseOpensOnce(t *testing.T) {
 		for _, c := range all {
 			require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, c.Next())
 		}
-		require.Equal(t, 1, asked)
+		require.EqualValues(t, 1, asked.Load())
 
-		fail = errors.New("no such host")
+		fail.Store(true)
 		server.Way(0).Die(errors.New("gone"))
 		synctest.Wait()
 		round()
 		for _, c := range all {
 			require.Contains(t, c.Next(), "no such host")
 		}
-		require.Equal(t, 2, asked, "one for all who wait, after the pause")
+		require.EqualValues(t, 2, asked.Load(), "one for all who wait, after the pause")
 
-		fail = nil
+		fail.Store(false)
 		round()
 		time.Sleep(time.Hour - 10*time.Millisecond) // the pause is over, the third opening begins
-		for asked == 2 {
+		for asked.Load() == 2 {
 			time.Sleep(time.Millisecond)
 		}
 		require.NoError(t, g.Close())
@@ -66,7 +72,7 @@ func TestG10FirstUseOpensOnce(t *testing.T) {
 			require.ErrorIs(t, c.Ended(), gateway.ErrClosed)
 		}
 		require.Zero(t, g.Stats().InFlight)
-		require.Equal(t, 3, asked)
+		require.EqualValues(t, 3, asked.Load())
 		require.Equal(t, 2, server.Opened())
 		require.True(t, server.Way(1).Ended(), "it was opened for nobody")
 		require.Equal(t, 1, server.Most())
