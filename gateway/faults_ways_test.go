@@ -31,7 +31,7 @@ func TestG10FirstUseOpensOnce(t *testing.T) {
 			return nil
 		}}
 		u := shared()
-		u.BackoffMin, u.BackoffMax = time.Hour, time.Hour
+		u.BackoffMin, u.BackoffMax = 30*time.Second, 30*time.Second
 		u.Limit.QueueWait = -1 // all wait for longer than the pause
 		g, _ := greeting(t, u, server)
 		all := make([]*fake.Client, crowd)
@@ -62,7 +62,7 @@ func TestG10FirstUseOpensOnce(t *testing.T) {
 
 		fail.Store(false)
 		round()
-		time.Sleep(time.Hour - 10*time.Millisecond) // the pause is over, the third opening begins
+		time.Sleep(30*time.Second - 10*time.Millisecond) // the pause is over, the third opening begins
 		for asked.Load() == 2 {
 			time.Sleep(time.Millisecond)
 		}
