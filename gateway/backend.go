@@ -44,7 +44,7 @@ type backend struct {
 	asks map[codec.ID]*ask // requests of the server that a client has not answered
 
 	late      link.Burst   // of the goroutine on which calls expire
-	heard     atomic.Int64 // when the server last said anything; 0 is never
+	heard     atomic.Int64 // when the server last said anything, by the clock; 0 is never
 	unmatched atomic.Uint64
 
 	owners owners
@@ -84,6 +84,9 @@ func (b *backend) busy(why string) *Failure {
 func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, edits []codec.Edit, w *waiting) (full bool) {
 	if !b.target.o.Plain && (b.greet(l, burst, c, m) || b.handles(burst, c, m)) {
 		return false
+	}
+	if !b.target.o.Plain {
+		m, edits = b.translate(c, m, edits)
 	}
 	c.sent, c.owned = b.target.g.clock.Now(), c.hears() || l.streams
 	if b.session == nil && !l.streams && !b.target.o.Plain {

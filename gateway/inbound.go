@@ -11,7 +11,7 @@ import (
 
 // Receive implements link.Receiver: it takes what a server says.
 func (l *life) Receive(burst *link.Burst, m *codec.Message) error {
-	l.b.heard.Store(max(1, int64(l.b.target.g.clock.Now())))
+	l.b.heard.Store(int64(l.b.target.g.clock.Now()))
 	switch m.Kind {
 	case codec.KindResult, codec.KindError:
 		l.answered(burst, m)

@@ -9,7 +9,7 @@ import (
 // ReceiveFor implements link.Owner: the stream on which a message came proves whose
 // it is, on a way that many clients share as well.
 func (l *life) ReceiveFor(number int64, burst *link.Burst, m *codec.Message) error {
-	l.b.heard.Store(max(1, int64(l.b.target.g.clock.Now())))
+	l.b.heard.Store(int64(l.b.target.g.clock.Now()))
 	switch m.Kind {
 	case codec.KindResult, codec.KindError:
 		l.answeredFor(number, burst, m)
