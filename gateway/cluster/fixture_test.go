@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -110,3 +111,21 @@ func within2[A, B any](t *testing.T, f func() (A, B)) (A, B) {
 
 // tick is the pause between two looks.
 const tick = 5 * time.Millisecond
+
+type fakeWay = fake.Way
+
+// opener gives ways to the node's server without a gateway around them.
+func (n *node) opener() link.Opener { return n.Opener("files", n.server, cluster.WayOptions{}) }
+
+func answer(w *fakeWay, id, mark string) {
+	w.Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"mark":"` + mark + `"}}`)
+}
+
+// freePort finds a port that is free now.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}

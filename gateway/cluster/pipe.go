@@ -29,17 +29,17 @@ import (
 // to the reply subject, when nobody listens. A number that is missing ends the pipe:
 // calls fail, which is better than a call that nobody will answer.
 type pipe struct {
-	n         *Node
-	own, to   string // inboxes
-	peer      string // the other node's name
-	sub       *nats.Subscription
-	profile   codec.Profile
-	receive   func(m *codec.Message)
-	refused   func(m *codec.Message, err error)
-	gone      func(err error)
-	ready     func() // the server is open
-	queued    atomic.Int64
-	heard     atomic.Int64 // when the peer was last heard, since n.begun
+	n       *Node
+	own, to string // inboxes
+	peer    string // the other node's name
+	sub     *nats.Subscription
+	profile codec.Profile
+	receive func(m *codec.Message)
+	refused func(m *codec.Message, err error)
+	gone    func(err error)
+	ready   func() // the server is open
+	queued  atomic.Int64
+	heard   atomic.Int64 // when the peer was last heard, since n.begun
 
 	mu     sync.Mutex // guards the fields below
 	last   uint64     // number of the last message that was sent
