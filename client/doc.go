@@ -8,8 +8,9 @@
 // # Ways to a server
 //
 // Command starts a child process, Dial connects to a socket, Stream takes any
-// stream, Over a connection that stands, HTTP posts to an endpoint. The client behaves the same over each of
-// them, failures included: what a server answers with an error is a *codec.Error;
+// stream, Over a connection that stands, HTTP posts to an endpoint. Programs that
+// pass messages on and keep the table of calls themselves find the HTTP alone in
+// [Wire]. The client behaves the same over each of them, failures included: what a server answers with an error is a *codec.Error;
 // what got no answer is an *engine.CallError that errors.Is finds conn.ErrTimeout,
 // conn.ErrCancelled or conn.ErrClosed; an HTTP status without a JSON-RPC error in
 // its body is an *HTTPError. conn.Sent tells of each whether the request may have
