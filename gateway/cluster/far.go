@@ -123,11 +123,11 @@ func (n *Node) admit(a *attachment) (inbox string, err error) {
 	if h == nil {
 		return "", errNotHere
 	}
-	g := &farGuest{host: h}
+	g := &farGuest{host: h, joined: make(chan struct{})}
 	g.pipe = &pipe{
 		n: n, peer: a.Node, profile: h.o.profile(),
-		receive: func(m *codec.Message) { _ = g.session.Receive(nil, m) }, // a node's numbers are no duplicates
-		refused: func(m *codec.Message, err error) { g.session.Refused(nil, m, err) },
+		receive: func(m *codec.Message) { _ = g.receiver().Receive(nil, m) }, // a node's numbers are no duplicates
+		refused: func(m *codec.Message, err error) { g.receiver().Refused(nil, m, err) },
 		gone:    g.gone,
 	}
 	if err := g.pipe.listen(); err != nil {
@@ -135,9 +135,8 @@ func (n *Node) admit(a *attachment) (inbox string, err error) {
 	}
 	g.pipe.to = a.Inbox
 	err = h.enter(g, func(session link.Receiver) {
-		g.pipe.in.Lock()
-		defer g.pipe.in.Unlock()
 		g.session = session
+		close(g.joined)
 	})
 	if err == nil && !g.pipe.open(a.Inbox) {
 		err = ErrClosed
@@ -153,7 +152,13 @@ func (n *Node) admit(a *attachment) (inbox string, err error) {
 type farGuest struct {
 	host    *host
 	pipe    *pipe
-	session link.Receiver // set, under pipe.in, before the other node knows where to write to
+	joined  chan struct{} // closed when session is set
+	session link.Receiver
+}
+
+func (g *farGuest) receiver() link.Receiver {
+	<-g.joined
+	return g.session
 }
 
 // Send implements link.Client.
@@ -175,6 +180,6 @@ func (g *farGuest) End(why error) { g.pipe.end(why, true) }
 func (g *farGuest) opened() { g.pipe.tell(kindReady, "") }
 
 func (g *farGuest) gone(why error) {
-	g.session.Gone(why)
+	g.receiver().Gone(why)
 	g.host.left(g)
 }

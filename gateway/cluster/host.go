@@ -156,9 +156,10 @@ func (h *host) warm() {
 		h.isReady() // there is nothing that may be asked
 		return
 	}
-	w := &warmer{host: h}
+	w := &warmer{host: h, joined: make(chan struct{})}
 	session := h.gateway.Join(w)
 	w.session = session
+	close(w.joined)
 	frame := codec.AppendRequest(nil, codec.IntID(1), mcp.MethodDiscover, []byte(`{"_meta":{"`+mcp.MetaProtocolVersion+`":"`+string(mcp.Modern)+`","`+
 		mcp.MetaClientInfo+`":{"name":"`+gateway.Implementation+`","version":"1"},"`+mcp.MetaClientCapabilities+`":{}}}`))
 	m, err := codec.Parse(frame, codec.ScanOptions{})
@@ -191,6 +192,7 @@ func (h *host) isReady() {
 // warmer is the client that opens the server.
 type warmer struct {
 	host    *host
+	joined  chan struct{} // closed when session is set
 	session link.Receiver
 	once    sync.Once
 }
@@ -201,6 +203,7 @@ func (w *warmer) Send(*link.Frame, *link.Burst) error {
 	w.once.Do(func() {
 		go func() {
 			w.host.isReady()
+			<-w.joined
 			w.session.Gone(nil)
 		}()
 	})

@@ -14,14 +14,15 @@ type near struct {
 	host    *host
 	owner   link.Owner
 	opening *opening
+	joined  chan struct{} // closed when session is set
 	session link.Receiver
 	gate    gate
 }
 
 // local opens a way to a host of this node.
 func (c *clustered) local(ctx context.Context, h *host, owner link.Owner) (link.Upstream, error) {
-	w := &near{host: h, owner: owner, opening: newOpening(owner)}
-	if err := h.enter((*nearGuest)(w), func(session link.Receiver) { w.session = session }); err != nil {
+	w := &near{host: h, owner: owner, opening: newOpening(owner), joined: make(chan struct{})}
+	if err := h.enter((*nearGuest)(w), func(session link.Receiver) { w.session = session; close(w.joined) }); err != nil {
 		return nil, &notNow{err}
 	}
 	return w.opening.wait(ctx, w)
@@ -75,6 +76,7 @@ func (w *near) End(why error) {
 	}
 	go func() {
 		<-empty
+		<-w.joined
 		w.session.Gone(why)
 		w.host.left((*nearGuest)(w))
 		w.opening.gone(why)

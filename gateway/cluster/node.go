@@ -45,7 +45,7 @@ func Join(ctx context.Context, o Options) (*Node, error) {
 	if n.nc, err = n.connect(); err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	n.out = newOutbox(n.nc)
+	n.out = newOutbox(n.nc, o.settle())
 	if err = n.enter(ctx); err != nil {
 		n.out.close()
 		n.nc.Close()
@@ -233,5 +233,5 @@ func (n *Node) beats() {
 // must be back as well: until then, that nobody listens in a node's name proves nothing.
 func (n *Node) settled() bool {
 	at := n.reconnected.Load()
-	return at == 0 || time.Since(n.begun)-time.Duration(at) > min(n.o.Lease/4, time.Second)
+	return at == 0 || time.Since(n.begun)-time.Duration(at) > 2*n.o.settle()
 }

@@ -152,6 +152,10 @@ func (o *Options) silent() time.Duration { return o.Lease * 4 / 5 }
 // knows at once, and says so to the next one.
 func (o *Options) beat() time.Duration { return min(o.Lease/10, 500*time.Millisecond) }
 
+// settle is how long after NATS was away the other nodes may still be on their way
+// back to it.
+func (o *Options) settle() time.Duration { return min(o.Lease/8, 500*time.Millisecond) }
+
 // random is 128 random bits, for subjects.
 func random() string {
 	var b [16]byte

@@ -2,16 +2,25 @@ package cluster
 
 import (
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
 
 // outbox hands messages to NATS in order, on a goroutine of its own: to publish may wait
 // for the network, and who sends must not.
+//
+// After NATS was away it waits until the other nodes must be back as well: what is
+// published before then would be lost, and with it the ways that could have lived on.
 type outbox struct {
-	nc   *nats.Conn
-	wake chan struct{} // holds one while there is something to do
-	done chan struct{}
+	nc      *nats.Conn
+	settle  time.Duration
+	wake    chan struct{} // holds one while there is something to do
+	closing chan struct{}
+	done    chan struct{}
+
+	reconnects uint64    // as last seen; the goroutine's
+	since      time.Time // when that was; the goroutine's
 
 	mu     sync.Mutex // guards the fields below
 	queue  []letter
@@ -25,8 +34,8 @@ type letter struct {
 	data           []byte
 }
 
-func newOutbox(nc *nats.Conn) *outbox {
-	o := &outbox{nc: nc, wake: make(chan struct{}, 1), done: make(chan struct{})}
+func newOutbox(nc *nats.Conn, settle time.Duration) *outbox {
+	o := &outbox{nc: nc, settle: settle, wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
 	go o.run()
 	return o
 }
@@ -53,6 +62,7 @@ func (o *outbox) run() {
 		o.mu.Unlock()
 		for i := range batch {
 			l := &batch[i]
+			o.hold()
 			err := o.publish(l)
 			if l.pipe != nil {
 				l.pipe.queued.Add(-int64(len(l.data)))
@@ -63,6 +73,29 @@ func (o *outbox) run() {
 			*l = letter{}
 		}
 		if closed {
+			return
+		}
+	}
+}
+
+// hold waits while NATS is away, and until the others are back.
+func (o *outbox) hold() {
+	for {
+		if n := o.nc.Stats().Reconnects; n != o.reconnects {
+			o.reconnects, o.since = n, time.Now()
+		}
+		wait := o.settle - time.Since(o.since)
+		switch {
+		case !o.nc.IsConnected():
+			wait = reconnectWait
+		case o.since.IsZero() || wait <= 0:
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-o.closing:
+			timer.Stop()
 			return
 		}
 	}
@@ -80,6 +113,7 @@ func (o *outbox) close() {
 	o.mu.Lock()
 	o.closed = true
 	o.mu.Unlock()
+	close(o.closing)
 	select {
 	case o.wake <- struct{}{}:
 	default:

@@ -45,6 +45,7 @@ type pipe struct {
 	last   uint64     // number of the last message that was sent
 	opened bool       // it counts among those of the node
 	ended  bool
+	why    error // that it ended
 
 	in        sync.Mutex // guards the fields below, and is held while a message is taken
 	arrived   uint64     // number of the last message that came
@@ -65,6 +66,12 @@ const (
 
 // lost is the error for a peer that is no more.
 func lost(peer, why string) error { return fmt.Errorf("%w: node %q: %s", ErrGone, peer, why) }
+
+// goneError is link.ErrGone with why in its place.
+type goneError struct{ why error }
+
+func (e *goneError) Error() string   { return e.why.Error() }
+func (e *goneError) Unwrap() []error { return []error{link.ErrGone, e.why} }
 
 // listen opens this end; open follows when the other one is known.
 func (p *pipe) listen() error {
@@ -113,7 +120,7 @@ func (p *pipe) send(f *link.Frame) error {
 	defer p.mu.Unlock()
 	if p.ended {
 		p.queued.Add(-int64(len(data)))
-		return link.ErrGone
+		return &goneError{p.why}
 	}
 	for len(data) > most {
 		p.put(kindPart, data[:most])
@@ -224,7 +231,9 @@ func (p *pipe) take(kind string, data []byte) {
 func (p *pipe) end(why error, tell bool) {
 	p.mu.Lock()
 	first, opened := !p.ended, p.opened
-	p.ended = true
+	if first {
+		p.ended, p.why = true, why
+	}
 	if first && tell && p.to != "" {
 		text := []byte(why.Error())
 		p.queued.Add(int64(len(text)))
