@@ -15,9 +15,15 @@ import (
 // greeting is what a server and the gateway agreed on. It is found out once for each
 // way to a server; clients that initialize or discover are answered from it.
 //
-//	asked server/discover ──result──▶ modern ──a client initializes──▶ both, or modern alone
+//	asked server/discover ──result──▶ modern
 //	   └──anything else──▶ initialize ──result──▶ older
 //	                          └──refused──▶ neither: clients are told why
+//
+// The one client of a way that begins with initialize decides for its server: it is
+// asked in the reverse order, and a server of both eras speaks the client's own. No
+// connection speaks both, since servers there are that give up the one for the other;
+// where calls have streams of their own, initialize is sent beside it as soon as a
+// client wants it.
 //
 // Fields are guarded by the backend's mu.
 type greeting struct {
@@ -70,8 +76,13 @@ func (b *backend) shake(ctx context.Context, l *life) error {
 	t := b.target
 	b.mu.Lock()
 	b.greeting.initialized, b.greeting.failed, b.greeting.discovered, b.greeting.supported = nil, nil, nil, nil
-	wanted := b.greeting.wanted
+	own, wanted := b.greeting.params != nil, b.greeting.wanted && l.streams
 	b.mu.Unlock()
+	if own && !l.streams {
+		if err := b.initialize(ctx, l); err != nil || b.hasInitialized() {
+			return err
+		}
+	}
 	if t.o.ProbeTimeout >= 0 && !t.older.Load() {
 		modern, err := b.discover(ctx, l)
 		if modern && (err != nil || !wanted) || ctx.Err() != nil {
@@ -82,6 +93,9 @@ func (b *backend) shake(ctx context.Context, l *life) error {
 			return errUnasked
 		}
 	}
+	if own && !l.streams {
+		return nil // it has been asked
+	}
 	err := b.initialize(ctx, l)
 	if modern, older := b.speaks(); err != nil && modern {
 		return nil // the older era is the lesser half of it
@@ -89,6 +103,11 @@ func (b *backend) shake(ctx context.Context, l *life) error {
 		t.older.Store(older) // what is remembered is not trusted: one that fails is asked again
 	}
 	return err
+}
+
+func (b *backend) hasInitialized() bool {
+	_, older := b.speaks()
+	return older
 }
 
 // discover asks a server whether it is modern. modern is false when the error says

@@ -37,7 +37,7 @@ func (b *backend) greetOlder(l *life, burst *link.Burst, c *call, m *codec.Messa
 	b.mu.Lock()
 	b.greeting.wanted = true
 	switch {
-	case b.greeting.initialized != nil || b.greeting.failed != nil || b.ended:
+	case b.greeting.initialized != nil || b.greeting.failed != nil || !l.streams || b.ended:
 		b.mu.Unlock()
 		b.welcome(burst, g)
 		return
@@ -46,8 +46,8 @@ func (b *backend) greetOlder(l *life, burst *link.Burst, c *call, m *codec.Messa
 		b.mu.Unlock()
 		return
 	}
-	// The first client of the older era on a way to a modern server, which may have a
-	// handshake as well.
+	// The first client of the older era of a modern server, which may have a handshake
+	// beside it.
 	b.greeting.hear(b, c, m)
 	b.greeting.asking = true
 	b.greeting.waiting = append(b.greeting.waiting, g)

@@ -91,15 +91,15 @@ func TestGreetModern(t *testing.T) {
 			require.Equal(t, "new", m.Result.ServerInfo.Name)
 			require.Equal(t, "be kind", m.Result.Instructions)
 		}
-		require.Equal(t, []string{"server/discover", "initialize"}, server.asked)
+		require.Equal(t, []string{"server/discover"}, server.asked, "it might give up the one era for the other")
 	})
 }
 
-// A server of both eras gets both handshakes, each once for each way, and again when
-// it was lost.
+// A server of both eras whose calls have streams of their own gets both handshakes, each
+// once for each way, and again when it was lost.
 func TestGreetBoth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, server := greeting(t, shared(), &fake.Server{Discover: modernHello})
+		g, server := greeting(t, shared(), &fake.Server{Discover: modernHello, Streams: true})
 		c, _ := join(g)
 		for range 3 {
 			require.NoError(t, c.Say(initialize("2025-11-25")))
@@ -145,11 +145,12 @@ func TestGreetSilentAboutEra(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &fake.Server{Discover: "?"}
 		g, counted := greeting(t, gateway.Upstream{ProbeTimeout: 3 * time.Second}, server)
+		server.Answers = true
 		begun := time.Now()
 		for range 4 {
 			c, _ := join(g)
-			require.NoError(t, c.Say(initialize("2025-11-25")))
-			require.Contains(t, c.Next(), `"fake"`)
+			require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":1,"method":"m"}`))
+			require.Contains(t, c.Next(), `"result"`)
 		}
 		require.Equal(t, 3*time.Second, time.Since(begun))
 		require.Equal(t, "server/discover", counted.asked[0])
@@ -184,6 +185,34 @@ func TestGreetSpeaksForItsClient(t *testing.T) {
 		own := `{"protocolVersion":"2025-06-18", "capabilities":{"sampling":{}},"clientInfo":{"name":"own","version":"9"}}`
 		require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":`+own+`}`))
 		c.Next()
-		require.Contains(t, said[1], own)
+		require.Contains(t, said[0], own)
+		require.Len(t, said, 2)
 	})
+}
+
+// The client of a way of its own decides between the eras of a server that has both; one
+// that is modern alone is asked what it has after all.
+func TestGreetInTheErasOfItsClient(t *testing.T) {
+	for _, refuses := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			server := &fake.Server{Discover: modernHello}
+			want, name := []string{"initialize", "notifications/initialized"}, "fake"
+			if refuses {
+				server.Initialize = "-"
+				want, name = []string{"initialize", "server/discover"}, "new"
+			}
+			g, counted := greeting(t, gateway.Upstream{}, server)
+			c, _ := join(g)
+			for range 2 {
+				require.NoError(t, c.Say(initialize("2025-06-18")))
+				require.Contains(t, c.Next(), `"serverInfo":{"name":"`+name+`"`)
+			}
+			require.Equal(t, want, counted.asked)
+			modern, _ := join(g)
+			counted.asked = nil
+			require.NoError(t, modern.Say(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+modernMeta+`}}`))
+			require.Contains(t, modern.Next(), `"name":"new"`)
+			require.Equal(t, []string{"server/discover"}, counted.asked)
+		})
+	}
 }

@@ -22,6 +22,8 @@ type Server struct {
 	// older era does, "?" leaves it unanswered and "!" dies of it. Initialize is that of
 	// initialize: "" is Hello, "-" refuses it.
 	Discover, Initialize string
+	// Streams is what link.Streamer says of its ways.
+	Streams bool
 	// Answers says that each request is answered with {} before Send returns.
 	Answers bool
 	// Forgets says that ways are not kept for Way, only counted, and the last of them
@@ -205,6 +207,9 @@ func (w *Way) greet(m *codec.Message, result string) {
 		w.Say(string(codec.AppendResult(nil, m.RawID(), []byte(result))))
 	}
 }
+
+// Streams implements link.Streamer.
+func (w *Way) Streams() bool { return w.server.Streams }
 
 func (w *Way) tell() {
 	select {
