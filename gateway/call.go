@@ -251,7 +251,7 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 		out.rewrite.Answer(m, number, c.id)
 		out.frame.Bytes, out.frame.Edits = m.Frame(), out.rewrite.Edits
 	}
-	c.count(outcome, nil)
+	c.count(outcome, c.whyFailed(m))
 	c.session.send(burst, &out.frame)
 	if b := c.backend.Load(); c.hedged.Load() != nil && m.Envelope.IntID != number {
 		b.cancel(number, link.Cancel{}) // the second request was answered first
@@ -316,7 +316,7 @@ func (c *call) count(o Outcome, err error) {
 	if b := c.backend.Load(); b != nil {
 		e.Upstream = b.target.o.Name
 		if now := g.clock.Now(); c.number.Load() != 0 {
-			e.Waited, e.Took = c.sent-c.begun, now-c.sent
+			e.Waited, e.Took, e.Sent = c.sent-c.begun, now-c.sent, true
 		} else {
 			e.Waited = now - c.begun
 		}

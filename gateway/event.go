@@ -51,9 +51,12 @@ type Event struct {
 	Method, Tool string
 	Outcome      Outcome
 	Waited, Took time.Duration
+	// Sent says that the upstream got it.
+	Sent bool
 	// Reason says why something was dropped.
 	Reason Reason
-	// Err says why an upstream or a client went, or a call failed; else nil.
+	// Err says why an upstream or a client went, or a call failed: a *codec.Error where
+	// it was the upstream's answer, ErrTool where a tool's result says isError; else nil.
 	Err error
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/route"
+	"github.com/correlator-go/correlator/mcp"
 )
 
 // Pending is one call in flight.
@@ -45,8 +46,9 @@ func (g *Gateway) Slowest(most int) []Pending {
 	return out[:min(most, len(out))]
 }
 
-// load is what is in flight at one upstream.
-type load struct{ calls, waiting int }
+// load is what is in flight at one upstream: all calls, those that are not sent, and
+// those that will be over some day, which listening is not.
+type load struct{ calls, waiting, working int }
 
 // load visits every call.
 func (g *Gateway) load() map[*target]load {
@@ -57,6 +59,9 @@ func (g *Gateway) load() map[*target]load {
 			if b := c.backend.Load(); b != nil {
 				l := out[b.target]
 				l.calls++
+				if c.method != mcp.MethodListen {
+					l.working++
+				}
 				if c.number.Load() == 0 {
 					l.waiting++
 				}

@@ -123,28 +123,26 @@ func (t *target) returned() {
 	if !t.g.o.Merge || !t.missed.Swap(false) {
 		return
 	}
-	t.g.forgetViews()
+	t.g.relisted()
+}
+
+// relisted tells all clients that lists have changed, since upstreams came or went.
+func (g *Gateway) relisted() {
+	g.forgetViews()
 	for _, method := range []string{mcp.NoteToolsChanged, mcp.NotePromptsChanged, mcp.NoteResourcesChanged} {
 		m, err := codec.Parse(codec.AppendNotification(nil, method, nil), codec.ScanOptions{})
 		if err != nil {
 			continue // it cannot be
 		}
-		for _, s := range t.g.everySession() {
-			if s.peer.Alone {
-				continue
-			}
-			if !s.isModern() {
+		for _, s := range g.everySession() {
+			if !s.peer.Alone && !s.isModern() {
 				s.send(nil, &link.Frame{Bytes: m.Frame(), Class: link.Note})
 			}
 		}
-		t.mu.Lock()
-		ways := make([]*backend, 0, len(t.backends))
-		for _, b := range t.backends {
-			ways = append(ways, b)
-		}
-		t.mu.Unlock()
-		for _, b := range ways {
-			b.hub.changed(nil, method, &m)
+		for _, t := range g.plan.Load().targets {
+			for _, b := range t.all() {
+				b.hub.changed(nil, method, &m)
+			}
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"bytes"
+	"errors"
 	"sync"
 
 	"github.com/correlator-go/correlator/codec"
@@ -56,3 +58,27 @@ func (g *Gateway) toolOf(method string, m *codec.Message) string {
 	}
 	return g.tools.of(name)
 }
+
+// ErrTool is Event.Err of a call whose tool answered that it failed.
+var ErrTool = errors.New("gateway: the tool's result says isError")
+
+// whyFailed looks into an answer for observers.
+func (c *call) whyFailed(m *codec.Message) error {
+	switch {
+	case c.session.g.o.Observer == nil:
+	case m.Kind == codec.KindError:
+		e := *m.Err()
+		e.Data = nil // borrowed, and not for logs
+		return &e
+	case c.method == mcp.MethodCallTool && bytes.Contains(m.Result(), isErrorMark):
+		var r struct {
+			IsError bool `json:"isError"`
+		}
+		if codec.DecodeValue(m.Result(), &r) == nil && r.IsError {
+			return ErrTool
+		}
+	}
+	return nil
+}
+
+var isErrorMark = []byte(`"isError"`)

@@ -81,7 +81,7 @@ const retirePause = time.Second
 // Update replaces the upstreams and the router while clients go on. An upstream whose
 // options are equal, its Opener being the very same, stays as it is. One that is new or has
 // changed takes requests from now on; one that has changed or gone takes no more, and
-// ends when its calls are over. What an isolated server kept for its client goes with
+// ends when its calls are over; who listens to it then has to ask again. What an isolated server kept for its client goes with
 // it. The error is New's, and then nothing has changed.
 func (g *Gateway) Update(upstreams []Upstream, router Router) error {
 	g.updating.Lock()
@@ -91,17 +91,23 @@ func (g *Gateway) Update(upstreams []Upstream, router Router) error {
 	if err != nil {
 		return err
 	}
+	changed := len(next.targets) != len(old.targets)
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.closed {
+		g.mu.Unlock()
 		return ErrClosed
 	}
 	g.plan.Store(next)
 	for name, t := range old.targets {
 		if next.targets[name] != t {
+			changed = true
 			g.retired[t] = struct{}{}
 			g.retiring.Go(func() { g.retire(t) })
 		}
+	}
+	g.mu.Unlock()
+	if changed && !next.first.o.Plain {
+		g.relisted()
 	}
 	return nil
 }
@@ -115,7 +121,7 @@ func (g *Gateway) retire(t *target) {
 	for quiet := false; !quiet; {
 		select {
 		case <-tick.C:
-			quiet = g.load()[t].calls == 0
+			quiet = g.load()[t].working == 0
 		case <-g.ending:
 			quiet = true
 		}

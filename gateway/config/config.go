@@ -62,6 +62,7 @@ type Upstream struct {
 	Retry          *bool                `yaml:"retry" doc:"Asks again when the connection was lost, where that cannot do harm: lists and reads, never tools/call. Default true."`
 	Hedge          time.Duration        `yaml:"hedge" doc:"Asks a read a second time when it has no answer for so long. Default none."`
 	OpenTimeout    time.Duration        `yaml:"openTimeout" doc:"How long its start may take, the handshake included. Default 30s."`
+	Breaker        Breaker              `yaml:"breaker" doc:"Refuses calls at once while the server does not answer."`
 	RestartBackoff Backoff              `yaml:"restart" doc:"Pauses before it is opened again."`
 }
 
@@ -70,6 +71,12 @@ type Backoff struct {
 	Min    time.Duration `yaml:"min" doc:"The first pause. Default 100ms."`
 	Max    time.Duration `yaml:"max" doc:"The longest; pauses double. Default 30s."`
 	Stable time.Duration `yaml:"stable" doc:"After how long up the next pause is the first again. Default 10s."`
+}
+
+// Breaker is when an upstream is left alone.
+type Breaker struct {
+	Failures int           `yaml:"failures" doc:"After how many calls in a row that timed out or were lost. Default none."`
+	Delay    time.Duration `yaml:"delay" doc:"For how long. Default 5s."`
 }
 
 // Deadlines of a call.
@@ -88,20 +95,18 @@ type Limits struct {
 
 // Clients bound one client.
 type Clients struct {
-	Rate    float64 `yaml:"rate" doc:"Calls a second."`
-	Burst   int     `yaml:"burst" doc:"Calls at once after a pause."`
-	Buffer  int     `yaml:"buffer" doc:"Bytes that may wait for a client that does not read; beyond it the client is let go of. Default 4 MiB."`
-	Frame   int     `yaml:"frame" doc:"The longest message, in bytes. Default 16 MiB."`
-	Most    int     `yaml:"most" doc:"How many clients each address takes. Default 32768."`
-	Partial int     `yaml:"partial" doc:"Bytes of all messages together that have begun to come in."`
+	Rate   float64 `yaml:"rate" doc:"Calls a second."`
+	Burst  int     `yaml:"burst" doc:"Calls at once after a pause."`
+	Buffer int     `yaml:"buffer" doc:"Bytes that may wait for a client that does not read; beyond it the client is let go of. Default 4 MiB."`
+	Frame  int     `yaml:"frame" doc:"The longest message, in bytes. Default 16 MiB."`
+	Most   int     `yaml:"most" doc:"How many clients each address takes. Default 32768."`
 }
 
 // Auth is who may come in.
 type Auth struct {
-	Tokens       []Token       `yaml:"tokens" doc:"Bearer tokens. gateway token makes one."`
-	OAuth        *OAuth        `yaml:"oauth" doc:"Access tokens of an authorization server."`
-	Certificates bool          `yaml:"certificates" doc:"Takes the subject of a client's certificate for its identity."`
-	Leeway       time.Duration `yaml:"leeway" doc:"How far clocks may differ, for oauth. Default as the verifier has it."`
+	Tokens       []Token `yaml:"tokens" doc:"Bearer tokens. gateway token makes one."`
+	OAuth        *OAuth  `yaml:"oauth" doc:"Access tokens of an authorization server."`
+	Certificates bool    `yaml:"certificates" doc:"Takes the subject of a client's certificate for its identity."`
 }
 
 // Token is one client.

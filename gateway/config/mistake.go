@@ -15,10 +15,14 @@ type Mistake struct {
 
 // Error is one line: file:line: path: problem.
 func (m *Mistake) Error() string {
-	if m.Path == "" {
-		return fmt.Sprintf("%s:%d: %s", m.File, m.Line, m.Problem)
+	at := m.File
+	if m.Line > 0 {
+		at = fmt.Sprintf("%s:%d", at, m.Line)
 	}
-	return fmt.Sprintf("%s:%d: %s: %s", m.File, m.Line, m.Path, m.Problem)
+	if m.Path != "" {
+		at += ": " + m.Path
+	}
+	return at + ": " + m.Problem
 }
 
 // Mistakes are all that Parse found, in the order of the file.
@@ -41,6 +45,9 @@ func (c *Config) Mistake(path, problem string) *Mistake {
 
 // lineOf is the line of path, or of the nearest member around it.
 func lineOf(lines map[string]int, path string) int {
+	if len(lines) == 0 {
+		return 0
+	}
 	for {
 		if n, ok := lines[path]; ok {
 			return n

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -30,17 +31,35 @@ func Parse(file string, text []byte, env func(name string) (string, bool)) (*Con
 	d.value(root, reflect.ValueOf(c).Elem(), "")
 	c.order = d.order
 	if len(d.mistakes) == 0 {
-		c.check(func(path, problem string) {
-			if len(d.mistakes) < most {
-				d.mistakes = append(d.mistakes, c.Mistake(path, problem))
-			}
-		})
+		if err := c.checked(); err != nil {
+			return nil, err
+		}
+		return c, nil
 	}
-	if len(d.mistakes) > 0 {
-		slices.SortStableFunc(d.mistakes, func(a, b *Mistake) int { return cmp.Compare(a.Line, b.Line) })
-		return nil, d.mistakes
+	slices.SortStableFunc(d.mistakes, func(a, b *Mistake) int { return cmp.Compare(a.Line, b.Line) })
+	return nil, d.mistakes
+}
+
+// Check is for a Config that was made by a program: it finds what Parse would, and fills
+// in what Parse does. file stands in the place of the file's name. The error is
+// Mistakes.
+func (c *Config) Check(file string) error {
+	c.file, c.lines, c.order = file, map[string]int{}, slices.Sorted(maps.Keys(c.Upstreams))
+	return c.checked()
+}
+
+func (c *Config) checked() error {
+	var found Mistakes
+	c.check(func(path, problem string) {
+		if len(found) < most {
+			found = append(found, c.Mistake(path, problem))
+		}
+	})
+	if len(found) == 0 {
+		return nil
 	}
-	return c, nil
+	slices.SortStableFunc(found, func(a, b *Mistake) int { return cmp.Compare(a.Line, b.Line) })
+	return found
 }
 
 var lineIn = regexp.MustCompile(`^yaml: (?:line (\d+): )?(?s:(.*))`)

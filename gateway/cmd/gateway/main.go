@@ -6,17 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
-	"github.com/correlator-go/correlator/conn"
-	"github.com/correlator-go/correlator/gateway"
-	"github.com/correlator-go/correlator/gateway/downstream"
-	"github.com/correlator-go/correlator/gateway/link"
-	"github.com/correlator-go/correlator/gateway/upstream"
+	"github.com/correlator-go/correlator/gateway/auth"
+	"github.com/correlator-go/correlator/gateway/config"
 )
 
 // Exit codes.
@@ -26,121 +21,102 @@ const (
 	exitUsage = 2
 )
 
+// defaultFile is what run, check and init take without a FILE.
+const defaultFile = "gateway.yaml"
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stderr)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-type settings struct {
-	unix, tcp string
-	dial      string
-	plain     bool
-	timeout   time.Duration
-	idle      time.Duration
-	drain     time.Duration
-	command   []string
-}
+const usage = `usage: gateway [flags] -- COMMAND [ARG...]   share one server among many clients
+       gateway run|check|init [FILE]         with a configuration file (gateway.yaml)
+       gateway schema|token|help
 
-const usage = `usage: gateway [flags] -- COMMAND [ARG...]
-
-Shares one server among many clients: COMMAND runs once, as a child process.
-Without -unix and -tcp the one client is whoever started the gateway, over
-standard input and output.
+COMMAND runs once, as a child process that all clients share: what one of them
+does there the others may notice. Clients come to http://127.0.0.1:8808/mcp,
+over Streamable HTTP or WebSocket. For a child for each client: -isolation session.
 
 `
 
-func parse(args []string, stderr io.Writer) (settings, error) {
-	var s settings
-	f := flag.NewFlagSet("gateway", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() {
-		_, _ = io.WriteString(stderr, usage)
-		f.PrintDefaults()
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	verb, rest := "", args
+	if len(args) > 0 {
+		verb, rest = args[0], args[1:]
 	}
-	f.StringVar(&s.unix, "unix", "", "serve clients at this unix socket")
-	f.StringVar(&s.tcp, "tcp", "", "serve clients at this address, a message a line")
-	f.StringVar(&s.dial, "dial", "", "share the server at this unix socket instead of a COMMAND")
-	f.BoolVar(&s.plain, "plain", false, "the server speaks JSON-RPC but not MCP")
-	f.DurationVar(&s.timeout, "timeout", gateway.DefaultTimeout, "total time of a call")
-	f.DurationVar(&s.idle, "idle", 0, "how long a call may hear nothing, progress included; 0 is no limit")
-	f.DurationVar(&s.drain, "drain", 10*time.Second, "how long calls may go on after SIGTERM")
-	if err := f.Parse(args); err != nil {
-		return s, err
+	var err error
+	switch verb {
+	case "run":
+		err = runFile(ctx, rest, stderr)
+	case "check":
+		err = check(rest, stdout)
+	case "init":
+		err = initFile(rest, stdout)
+	case "schema":
+		_, err = stdout.Write(config.Schema())
+	case "token":
+		token, hash := auth.NewToken()
+		_, err = fmt.Fprintf(stdout, "token: %s\nhash:  %s\n", token, hash)
+	case "help":
+		_, _ = io.WriteString(stdout, usage)
+		newFlags(&settings{}, stdout).PrintDefaults()
+	default:
+		err = share(ctx, args, stderr)
 	}
-	s.command = f.Args()
-	switch {
-	case len(s.command) == 0 && s.dial == "":
-		return s, errors.New("no COMMAND to share")
-	case len(s.command) > 0 && s.dial != "":
-		return s, errors.New("-dial and a COMMAND exclude each other")
-	case s.unix != "" && s.tcp != "":
-		return s, errors.New("-unix and -tcp exclude each other")
-	}
-	return s, nil
+	return exitCode(err, stderr)
 }
 
-func run(ctx context.Context, args []string, stderr io.Writer) int {
-	s, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
+// usageError is a wrong command line.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func exitCode(err error, stderr io.Writer) int {
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return exitOK
 	}
-	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "gateway: %v\n", err)
+	if wrong, ok := errors.AsType[config.Mistakes](err); ok {
+		_, _ = fmt.Fprintln(stderr, wrong)
 		return exitUsage
 	}
-	if err := serve(ctx, s, stderr); err != nil {
-		_, _ = fmt.Fprintf(stderr, "gateway: %v\n", err)
-		return exitFail
+	if wrong, ok := errors.AsType[*config.Mistake](err); ok {
+		_, _ = fmt.Fprintln(stderr, wrong)
+		return exitUsage
 	}
-	return exitOK
+	_, _ = fmt.Fprintf(stderr, "gateway: %v\n", err)
+	if _, ok := errors.AsType[*usageError](err); ok {
+		_, _ = fmt.Fprintln(stderr, "gateway help says how")
+		return exitUsage
+	}
+	return exitFail
 }
 
-func (s settings) opener(stderr io.Writer) link.Opener {
-	if s.dial != "" {
-		return upstream.Dial("unix", s.dial, conn.Options{})
+// file is the one argument of a verb.
+func file(args []string) (string, error) {
+	switch len(args) {
+	case 0:
+		return defaultFile, nil
+	case 1:
+		return args[0], nil
 	}
-	return upstream.Child(conn.Command{Path: s.command[0], Args: s.command[1:], Stderr: stderr}, conn.Options{})
+	return "", &usageError{"more than one FILE"}
 }
 
-func serve(ctx context.Context, s settings, stderr io.Writer) error {
-	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{
-		Name: "server", Opener: s.opener(stderr), Isolation: gateway.Shared, Plain: s.plain, Timeout: s.timeout, IdleTimeout: s.idle,
-	}}})
+func initFile(args []string, stdout io.Writer) error {
+	name, err := file(args)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = g.Close() }()
-	// The clients are let go of when their calls are over, not at the signal.
-	clients, release := context.WithCancel(context.Background())
-	defer release()
-	stop := context.AfterFunc(ctx, func() {
-		limit, cancel := context.WithTimeout(context.Background(), s.drain)
-		defer cancel()
-		_ = g.Drain(limit)
-		release()
-	})
-	defer stop()
-	network, address := "unix", s.unix
-	switch {
-	case s.tcp != "":
-		network, address = "tcp", s.tcp
-	case s.unix == "":
-		return stopped(downstream.Stdio(clients, g, downstream.Options{}))
-	}
-	l, err := new(net.ListenConfig).Listen(ctx, network, address)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(stderr, "gateway: serving at %s %s\n", network, l.Addr())
-	return stopped(downstream.Listen(clients, g, l, downstream.Options{}))
-}
-
-// stopped takes the end that was asked for as no error.
-func stopped(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, conn.ErrClosed) {
-		return nil
+	_, err = f.WriteString(config.Sample)
+	if err = errors.Join(err, f.Close()); err == nil {
+		_, err = fmt.Fprintf(stdout, "wrote %s; now: gateway run %s\n", name, name)
 	}
 	return err
 }

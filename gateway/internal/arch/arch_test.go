@@ -43,7 +43,7 @@ var allowed = []struct {
 	{"downstream", []string{".", "auth", "duplex", "link"}, []string{"codec", "conn", "conn/websocket", "mcp", "serve"}},
 	{"cluster/embedded", nil, nil},
 	{"cluster", []string{".", "limit", "link"}, []string{"codec", "mcp"}},
-	{"status", []string{".", "link"}, []string{"codec", "engine"}},
+	{"status", []string{".", "auth", "link"}, []string{"codec"}},
 	{"config", nil, nil},
 	{"node", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "limit", "link", "merge", "status", "upstream"}, []string{"codec", "conn", "mcp"}},
 	{"cmd/gateway", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "link", "node", "status", "upstream"}, []string{"conn"}},

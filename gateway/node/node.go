@@ -1,0 +1,247 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/correlator-go/correlator/gateway"
+	"github.com/correlator-go/correlator/gateway/auth"
+	"github.com/correlator-go/correlator/gateway/config"
+	"github.com/correlator-go/correlator/gateway/status"
+)
+
+// DefaultDrain is how long calls may go on after the end was asked for.
+const DefaultDrain = 10 * time.Second
+
+var errNoAddress = errors.New("url is no address")
+
+// Options of a node.
+type Options struct {
+	// Log gets what happens; nil drops it. The line of each call needs log.calls in the
+	// file.
+	Log *slog.Logger
+	// Ready is called once by Run, when clients can come.
+	Ready func(Ready)
+}
+
+// Ready says where a node is; ports that were left to the system are filled in.
+type Ready struct {
+	// Clients are the addresses of listen.
+	Clients []string
+	// Status is the address of the page, "" if there is none. Where the token was made
+	// up it stands behind the #.
+	Status string
+}
+
+// Node is a gateway with its listeners. Its methods are safe for concurrent use.
+type Node struct {
+	o       Options
+	log     *slog.Logger
+	board   *status.Board
+	gateway *gateway.Gateway
+	auth    atomic.Pointer[verifier]
+
+	mu     sync.Mutex // guards the fields below; held by Reload
+	config *config.Config
+	built  map[string]built
+	places []*place
+}
+
+// New builds what c names and opens nothing: no listener, no server. The error says
+// where in the file it comes from.
+func New(c *config.Config, o Options) (*Node, error) {
+	n := &Node{o: o, log: o.Log, config: c}
+	if n.log == nil {
+		n.log = slog.New(slog.DiscardHandler)
+	}
+	board, err := status.New(n.statusOptions(c))
+	if err != nil {
+		return nil, err
+	}
+	n.board = board
+	if err := n.build(c); err != nil {
+		_ = board.Close()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *Node) statusOptions(c *config.Config) status.Options {
+	o := status.Options{Log: n.log, LogCalls: c.Log.Calls, Token: c.Status.Token}
+	o.Export = status.Export{Endpoint: c.Telemetry.Endpoint, Headers: c.Telemetry.Headers, Sample: c.Telemetry.Sample}
+	return o
+}
+
+func (n *Node) build(c *config.Config) error {
+	v, err := verifierOf(c)
+	if err != nil {
+		return err
+	}
+	n.auth.Store(v)
+	if n.built, err = n.upstreams(c, nil); err != nil {
+		return err
+	}
+	n.gateway, err = gateway.New(n.gatewayOptions(c))
+	if err != nil {
+		return c.Mistake("upstreams", err.Error())
+	}
+	n.board.Watch(n.gateway)
+	n.places, err = n.listeners(c)
+	return err
+}
+
+func (n *Node) gatewayOptions(c *config.Config) gateway.Options {
+	o := gateway.Options{Merge: c.Merge, Limit: limitOf(c.Limits, 0), Rate: c.Clients.Rate, Burst: max(c.Clients.Burst, 0), Observer: n.board.Observe, OnPanic: func(v any, stack []byte) {
+		n.log.Error("a panic", "value", fmt.Sprint(v), "stack", string(stack))
+	}}
+	for _, name := range c.Names() {
+		o.Upstreams = append(o.Upstreams, n.built[name].as)
+	}
+	return o
+}
+
+// Gateway is the core, for those who embed a node.
+func (n *Node) Gateway() *gateway.Gateway { return n.gateway }
+
+// Run listens and serves until ctx ends; then it takes no new calls, says so at /readyz,
+// lets those in flight end for as long as the file allows, and returns nil. If the only
+// client was the one that started the process, its going is the end, too. Run is called
+// once.
+func (n *Node) Run(ctx context.Context) error {
+	defer func() {
+		_ = n.gateway.Close()
+		_ = n.board.Close()
+	}()
+	if err := n.bind(ctx); err != nil {
+		return err
+	}
+	// Clients are let go of when their calls are over, not when the end is asked for.
+	clients, release := context.WithCancelCause(context.Background())
+	defer release(gateway.ErrClosed)
+	over := make(chan error, len(n.places))
+	for _, p := range n.places {
+		go func() { over <- p.serve(clients) }()
+	}
+	n.ready()
+	running := len(n.places)
+	err := n.wait(ctx, over, &running)
+	n.drain()
+	release(gateway.ErrClosed)
+	for ; running > 0; running-- {
+		<-over
+	}
+	return err
+}
+
+// wait returns when ctx ends, a listener fails, or the last one is over.
+func (n *Node) wait(ctx context.Context, over <-chan error, running *int) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-over:
+			*running--
+			if err != nil {
+				return err
+			}
+			if *running == n.lonely() {
+				return nil
+			}
+		}
+	}
+}
+
+// lonely is how many listeners do not bring clients.
+func (n *Node) lonely() (count int) {
+	for _, p := range n.places {
+		if p.aside {
+			count++
+		}
+	}
+	return count
+}
+
+func (n *Node) ready() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var r Ready
+	for _, p := range n.places {
+		if !p.aside {
+			r.Clients = append(r.Clients, p.at)
+		}
+		if page := p.page(); page != "" && r.Status == "" {
+			r.Status = page
+			if n.config.Status.Token == "" {
+				r.Status += "#token=" + n.board.Token()
+			}
+		}
+	}
+	n.log.Info("serving", "clients", r.Clients)
+	if n.o.Ready != nil {
+		n.o.Ready(r)
+	}
+}
+
+func (n *Node) drain() {
+	n.mu.Lock()
+	limit := n.config.Drain
+	n.mu.Unlock()
+	if limit == 0 {
+		limit = DefaultDrain
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), max(limit, 0))
+	defer cancel()
+	n.log.Info("draining", "calls", n.gateway.Stats().InFlight, "limit", limit)
+	if n.gateway.Drain(ctx) != nil {
+		n.log.Warn("calls did not end in time", "calls", n.gateway.Stats().InFlight)
+	}
+}
+
+// Reload takes the upstreams with their deadlines and limits, the credentials and the log of
+// c while clients go on and no call is dropped: see gateway.Update. Certificates are
+// read anew. Where another member differs, that needs a restart, which is said in the
+// log. On an error nothing has changed.
+func (n *Node) Reload(c *config.Config) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	v, err := verifierOf(c)
+	if err != nil {
+		return err
+	}
+	next, err := n.upstreams(c, n.built)
+	if err != nil {
+		return err
+	}
+	for _, p := range n.places {
+		if p.tls != nil {
+			if err := p.tls.Reload(); err != nil {
+				return c.Mistake("listen", err.Error())
+			}
+		}
+	}
+	var ups []gateway.Upstream
+	for _, name := range c.Names() {
+		ups = append(ups, next[name].as)
+	}
+	if err := n.gateway.Update(ups, nil); err != nil {
+		return err
+	}
+	n.auth.Store(v)
+	n.board.LogCalls(c.Log.Calls)
+	for _, what := range restartFor(n.config, c) {
+		n.log.Warn("a change needs a restart", "member", what)
+	}
+	n.config, n.built = c, next
+	n.log.Info("configuration read again", "file", c.File(), "upstreams", len(ups))
+	return nil
+}
+
+var _ http.Handler = (*status.Board)(nil)
+
+var _ auth.Verifier = (*Node)(nil)

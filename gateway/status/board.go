@@ -1,0 +1,180 @@
+package status
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/correlator-go/correlator/gateway"
+	"github.com/correlator-go/correlator/gateway/auth"
+)
+
+// Options of a Board. The zero value will do.
+type Options struct {
+	// Log gets what happens; nil drops it. LogCalls adds a line for each call.
+	Log      *slog.Logger
+	LogCalls bool
+	// Token is what the cancel button needs, and who looks from another machine: a
+	// secret, or the hash that auth.HashToken makes of one. "" makes one up.
+	Token string
+	// Export sends traces and metrics by OpenTelemetry.
+	Export Export
+	// Pause is how often the page is drawn. Zero is DefaultPause.
+	Pause time.Duration
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// DefaultPause is how often the page is drawn.
+const DefaultPause = time.Second
+
+// Board sees what a gateway does and shows it. Give Observe to gateway.Options, then
+// the gateway to Watch. Its methods are safe for concurrent use.
+type Board struct {
+	o        Options
+	token    string // "" if only its hash is known
+	operator *auth.Tokens
+	log      *slog.Logger
+	logCalls atomic.Bool
+	gateway  atomic.Pointer[gateway.Gateway]
+	series   series
+	meters   meters
+	export   *exporter // nil without one
+	mux      http.ServeMux
+
+	mu      sync.Mutex // guards the fields below
+	readers int
+	closed  chan struct{}
+	isOver  bool
+	last    drawing
+}
+
+// New makes a board. The error says which option is wrong.
+func New(o Options) (*Board, error) {
+	b := &Board{o: o, log: o.Log, closed: make(chan struct{}), series: series{set: metrics.NewSet()}}
+	if b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	if b.o.Pause <= 0 {
+		b.o.Pause = DefaultPause
+	}
+	if b.o.Now == nil {
+		b.o.Now = time.Now
+	}
+	b.logCalls.Store(o.LogCalls)
+	b.meters.now = b.o.Now
+	hash := o.Token
+	if !isHash(hash) {
+		if b.token = o.Token; b.token == "" {
+			b.token, _ = auth.NewToken()
+		}
+		hash = auth.HashToken(b.token)
+	}
+	var err error
+	if b.operator, err = auth.NewTokens([]auth.Token{{Name: "operator", Hash: hash}}); err != nil {
+		return nil, err
+	}
+	if b.export, err = newExporter(o.Export, b.log); err != nil {
+		return nil, err
+	}
+	b.routes()
+	return b, nil
+}
+
+func isHash(token string) bool {
+	const scheme = "sha256:"
+	return len(token) > len(scheme) && token[:len(scheme)] == scheme
+}
+
+// Watch says which gateway is shown. It is called once, before any request.
+func (b *Board) Watch(g *gateway.Gateway) { b.gateway.Store(g) }
+
+// Token is what the cancel button needs; "" if only its hash is known.
+func (b *Board) Token() string { return b.token }
+
+// LogCalls turns the line of each call on and off.
+func (b *Board) LogCalls(on bool) { b.logCalls.Store(on) }
+
+// Close ends the event streams of those who look on. The board goes on to count.
+func (b *Board) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.isOver {
+		b.isOver = true
+		close(b.closed)
+	}
+	return nil
+}
+
+// Flush sends what telemetry has gathered and ends it.
+func (b *Board) Flush() error {
+	if b.export == nil {
+		return nil
+	}
+	return b.export.close()
+}
+
+// Observe is for gateway.Options.Observer. It does not block, apart from what the log
+// does: give that an AsyncWriter.
+func (b *Board) Observe(e gateway.Event) {
+	switch e.Kind {
+	case gateway.CallEnded:
+		b.meters.of(e.Upstream).call(&e)
+		b.series.call(&e)
+		if b.export != nil {
+			b.export.call(&e)
+		}
+		if b.logCalls.Load() {
+			b.logCall(&e)
+		}
+	case gateway.UpstreamUp:
+		b.meters.of(e.Upstream).up()
+		b.log.Info("upstream is up", "upstream", e.Upstream)
+	case gateway.UpstreamDown:
+		b.meters.of(e.Upstream).down(e.Err)
+		b.log.Warn("upstream is down", "upstream", e.Upstream, "error", auth.Redact(text(e.Err)))
+	case gateway.Dropped:
+		if e.Upstream != "" {
+			b.meters.of(e.Upstream).dropped(e.Reason)
+		}
+		b.log.Debug("a message was dropped", "reason", e.Reason.String(), "client", e.Client, "upstream", e.Upstream)
+	case gateway.ClientJoined:
+		b.log.Debug("a client came", "client", e.Client, "transport", e.Peer.Transport, "address", e.Peer.Address, "identity", e.Peer.Identity)
+	case gateway.ClientLeft:
+		b.log.Debug("a client left", "client", e.Client, "error", text(e.Err))
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// Health answers 200 for as long as the process can.
+func (b *Board) Health(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") }
+
+// Ready answers 200 while calls are taken, and 503 while the gateway drains or before
+// there is one.
+func (b *Board) Ready(w http.ResponseWriter, _ *http.Request) {
+	switch g := b.gateway.Load(); {
+	case g == nil:
+		say(w, http.StatusServiceUnavailable, "starting")
+	case g.Draining():
+		say(w, http.StatusServiceUnavailable, "draining")
+	default:
+		say(w, http.StatusOK, "ready")
+	}
+}
+
+func say(w http.ResponseWriter, code int, what string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	_, _ = w.Write([]byte(what + "\n")) // to whoever still reads
+}
