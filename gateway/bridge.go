@@ -64,6 +64,12 @@ func (b *backend) handles(burst *link.Burst, c *call, m *codec.Message) bool {
 			b.hub.subscribe(burst, c, m)
 			return true
 		}
+	case mcp.MethodSetLevel:
+		if c.session.older.Load() && b.isModernOnly() {
+			c.session.setLevel(m.Params())
+			c.end(burst, Answered, emptyResult, nil)
+			return true
+		}
 	case mcp.MethodListen:
 		if c.modern && b.isOlderOnly() {
 			b.hub.listen(burst, c, m)
@@ -73,8 +79,10 @@ func (b *backend) handles(burst *link.Burst, c *call, m *codec.Message) bool {
 			c.end(burst, Refused, nil, invalidParams("no such task"))
 			return true
 		}
+	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
+		return c.modern && b.isOlderOnly() && b.resumeHeld(burst, c, m)
 	default:
-		if b.session == nil && isTaskMethod(c.method) && c.part == nil {
+		if b.session == nil && isTaskMethod(c.method) && c.part.Load() == nil {
 			return b.handlesTask(burst, c, m)
 		}
 	}

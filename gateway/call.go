@@ -37,8 +37,15 @@ type call struct {
 	over   atomic.Bool
 	taken  atomic.Bool // it is ended by the gateway itself: see take
 	// part is set of a call that is no client's own but a part of one: see part.
-	part  *part
-	parts []*call // of this one, while it waits for them; guarded by session.mu
+	part atomic.Pointer[part]
+	// rounds is set of a call of the older era at a server of the modern one that may
+	// be answered by a request for input; can says what a modern client may be asked.
+	rounds *rounds
+	can    uint8
+	logs   bool // it wants to hear of log lines
+	// holding is set of a call that a server of the older era has asked something for.
+	holding atomic.Pointer[holding]
+	parts           []*call // of this one, while it waits for them; guarded by session.mu
 	// released is asked when a taken call was cancelled; set before it is taken.
 	released  func()
 	modern    bool  // it says of itself that it is of the modern era
@@ -103,10 +110,13 @@ func (l *callList) remove(c *call) {
 // leave takes c out of the table and out of its session's list, so that its client may
 // use the id again.
 func (c *call) leave() {
-	s := c.session
-	if c.part != nil {
-		return
+	if c.part.Load() == nil {
+		c.depart()
 	}
+}
+
+func (c *call) depart() {
+	s := c.session
 	s.g.table.Remove(c.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,12 +237,16 @@ func (c *call) release(b *backend, number int64, o *engine.Outcome[*arrival]) {
 
 // answer passes the upstream's answer on.
 func (c *call) answer(o *engine.Outcome[*arrival]) {
-	c.leave()
 	a := o.Value
 	m, burst := a.take()
 	defer a.done()
-	if c.part != nil {
-		c.part.ended(m.Result(), m.Err())
+	if c.rounds != nil && m.Kind == codec.KindResult && c.wants(m.Result()) {
+		return
+	}
+	c.leave()
+	if p := c.part.Load(); p != nil {
+		p.ended(m.Result(), m.Err())
+		c.free()
 		return
 	}
 	outcome := Answered
@@ -245,7 +259,10 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 	out := outgoings.Get().(*outgoing)
 	defer out.put()
 	out.frame.About = c.key.ID
-	if route.IsOdd(m) {
+	if c.modern && c.backend.Load().isOlderOnly() {
+		result, failed := modernAnswer(c.method, m.Result(), m.Err())
+		out.frame.Bytes = c.appendAnswer(nil, result, failed)
+	} else if route.IsOdd(m) {
 		out.frame.Bytes = route.AppendPlain(nil, m, c.id)
 	} else {
 		out.rewrite.Answer(m, number, c.id)
@@ -262,22 +279,28 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 // end answers in the upstream's place: with an error, or with result.
 func (c *call) end(b *link.Burst, outcome Outcome, result []byte, e *codec.Error) {
 	c.leave()
-	if c.part != nil {
-		c.part.ended(result, e)
+	if p := c.part.Load(); p != nil {
+		p.ended(result, e)
+		c.free()
 		return
 	}
-	var scratch [64]byte
-	raw := c.id.Append(scratch[:0])
-	f := link.Frame{About: c.key.ID}
 	if e != nil {
-		f.Bytes = codec.AppendError(nil, raw, e)
 		c.count(outcome, e)
 	} else {
-		f.Bytes = codec.AppendResult(nil, raw, result)
 		c.count(outcome, nil)
 	}
-	c.session.send(b, &f)
+	c.session.send(b, &link.Frame{Bytes: c.appendAnswer(nil, result, e), About: c.key.ID})
 	c.free()
+}
+
+// appendAnswer appends an answer to the client's request: e, or result.
+func (c *call) appendAnswer(dst, result []byte, e *codec.Error) []byte {
+	var scratch [64]byte
+	raw := c.id.Append(scratch[:0])
+	if e != nil {
+		return codec.AppendError(dst, raw, e)
+	}
+	return codec.AppendResult(dst, raw, result)
 }
 
 func (c *call) refuse(b *link.Burst, f *Failure) { c.end(b, Refused, nil, f.answer()) }
@@ -285,8 +308,9 @@ func (c *call) refuse(b *link.Burst, f *Failure) { c.end(b, Refused, nil, f.answ
 // stop ends a call that was cancelled: its client is told only if it was somebody
 // else who did it.
 func (c *call) stop(why error) {
-	if c.part != nil {
-		c.part.ended(nil, failureOf(c.backend.Load().target.o.Name, c.method, why).answer())
+	if p := c.part.Load(); p != nil {
+		p.ended(nil, failureOf(c.backend.Load().target.o.Name, c.method, why).answer())
+		c.free()
 		return
 	}
 	if !errors.Is(why, ErrOperator) {

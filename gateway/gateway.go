@@ -42,6 +42,8 @@ type Gateway struct {
 	counts  counts
 	views   views
 	tasks   tasks
+	// holdings are the calls that wait for their clients to come back.
+	holdings holdings
 }
 
 // New makes a gateway. Nothing is opened before it is needed. The error is an

@@ -83,7 +83,7 @@ func (l *life) notified(burst *link.Burst, m *codec.Message) {
 			b.target.g.dropped(UnownedNote, nil, b)
 			return
 		}
-		s.send(burst, &link.Frame{Bytes: m.Frame(), Class: link.Note})
+		l.logged(burst, m, s, nil)
 	}
 }
 
@@ -96,6 +96,9 @@ func (l *life) progressed(burst *link.Burst, m *codec.Message) {
 		return
 	}
 	c := l.b.owners.find(number)
+	if c != nil {
+		c = c.current()
+	}
 	if c == nil || c.token.IsNone() {
 		return // it asked for none: the gateway did, for the deadline's sake
 	}

@@ -121,7 +121,8 @@ func (c *call) partOf(q question, ended func(result []byte, failed *codec.Error)
 		panic("gateway: a request of its own: " + err.Error()) // params are valid JSON without a member twice
 	}
 	s := c.session
-	p := &call{session: s, method: q.method, begun: s.g.clock.Now(), modern: c.modern, part: &part{ended: ended}}
+	p := &call{session: s, method: q.method, begun: s.g.clock.Now(), modern: c.modern}
+	p.part.Store(&part{ended: ended})
 	p.id = route.EchoOf(&m)
 	p.key = route.Key{Client: s.number, ID: p.id.ID()}
 	return p, m

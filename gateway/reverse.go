@@ -17,6 +17,9 @@ type ask struct {
 	token   route.Echo // of the progress that it asks for; none if it asks for none
 	session *Session
 	number  int64 // the client's
+	// reply gets the client's answer where it is the gateway that asked; then there is
+	// no life and no id.
+	reply func(m *codec.Message)
 }
 
 // asked is what servers have asked one client.
@@ -34,12 +37,19 @@ func (l *life) asked(burst *link.Burst, m *codec.Message, about *call) {
 		return
 	}
 	s := b.soleClient(l)
+	if s == nil && about == nil {
+		about = b.heldFor(l)
+	}
 	if about != nil {
 		s = about.session
 	}
 	if s == nil {
 		b.target.g.dropped(UnownedAsk, nil, b)
 		l.refuseAsk(burst, m, codec.CodeMethodNotFound, "many clients share this server: whom it asks cannot be told")
+		return
+	}
+	if s.isModern() {
+		l.hold(burst, m, s, about)
 		return
 	}
 	a := &ask{life: l, id: route.EchoOf(m), session: s}
@@ -129,6 +139,14 @@ func (s *Session) enterAsk(a *ask) error {
 
 // leave forgets a request of the server; false says that it was answered before.
 func (a *ask) leave() bool {
+	s := a.session
+	if a.reply != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		open := s.asked.open[a.number] == a
+		delete(s.asked.open, a.number)
+		return open
+	}
 	b := a.life.b
 	b.mu.Lock()
 	open := b.asks[a.id.ID()] == a
@@ -136,7 +154,6 @@ func (a *ask) leave() bool {
 		delete(b.asks, a.id.ID())
 	}
 	b.mu.Unlock()
-	s := a.session
 	s.mu.Lock()
 	delete(s.asked.open, a.number)
 	s.mu.Unlock()
@@ -151,6 +168,10 @@ func (s *Session) answered(burst *link.Burst, m *codec.Message) {
 	s.mu.Unlock()
 	if !ok || a == nil || !a.leave() {
 		s.g.dropped(UnknownAnswer, s, nil)
+		return
+	}
+	if a.reply != nil {
+		a.reply(m)
 		return
 	}
 	out := outgoings.Get().(*outgoing)
@@ -191,7 +212,7 @@ func (s *Session) unasked() {
 	}
 	s.mu.Unlock()
 	for _, a := range open {
-		if a.leave() {
+		if a.leave() && a.reply == nil {
 			a.life.reply(nil, codec.AppendError(nil, a.id.Append(nil), &codec.Error{Code: codec.CodeInternal, Message: errAskGone.Error()}))
 		}
 	}

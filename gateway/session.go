@@ -15,13 +15,14 @@ import (
 // the methods of link.Receiver. One of its own streams calls them one after the
 // other; several streams may at once.
 type Session struct {
-	g      *Gateway
-	client link.Client
-	peer   link.Peer
-	number uint64
-	way    atomic.Pointer[backend] // which it used last
-	older  atomic.Bool             // it has begun the handshake of the older era
-	modern atomic.Bool             // it has sent a request of the modern one
+	g          *Gateway
+	client     link.Client
+	peer       link.Peer
+	number     uint64
+	way        atomic.Pointer[backend] // which it used last
+	older      atomic.Bool             // it has begun the handshake of the older era
+	introduced atomic.Pointer[introduction]
+	modern     atomic.Bool // it has sent a request of the modern one
 
 	mu    sync.Mutex // guards the fields below
 	calls callList   // in flight
@@ -89,6 +90,11 @@ func (s *Session) Gone(err error) {
 		c.cancel(errClientGone, nil, nil)
 	}
 	s.unasked()
+	if !s.peer.Alone {
+		for _, x := range s.g.holdings.of(s.holder()) {
+			x.abandoned()
+		}
+	}
 	s.leave(err)
 }
 
@@ -214,6 +220,7 @@ func (s *Session) hear(c *call, m *codec.Message) {
 	case s.older.Load():
 	case c.method == mcp.MethodInitialize:
 		s.older.Store(true)
+		s.introduce(m.Params())
 	case bytes.Contains(m.Params(), modernMark):
 		c.modern = true
 		if !s.modern.Load() {

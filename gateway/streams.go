@@ -51,7 +51,7 @@ func (l *life) notifiedFor(number int64, burst *link.Burst, m *codec.Message) {
 		l.b.target.g.dropped(UnownedNote, nil, l.b)
 		return
 	}
-	c.session.send(burst, &link.Frame{Bytes: m.Frame(), About: c.key.ID, Class: link.Note})
+	l.logged(burst, m, c.session, c)
 }
 
 // Fail implements link.Owner.

@@ -1,0 +1,201 @@
+package gateway
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/gateway/route"
+	"github.com/correlator-go/correlator/mcp"
+)
+
+// introduction is what a client of the older era said of itself in initialize, and the
+// log level that it has set: a request of the modern era says all of that itself.
+type introduction struct {
+	capabilities, info []byte
+	level              []byte // JSON text; nil is none
+}
+
+// introduce keeps the params of initialize.
+func (s *Session) introduce(params []byte) {
+	in := &introduction{capabilities: emptyResult, info: []byte(`{"name":"` + Implementation + `","version":"1"}`)}
+	if spans, err := route.Members(params, "capabilities", "clientInfo"); err == nil {
+		if text := spans[0].Of(params); len(text) > 0 && text[0] == '{' {
+			in.capabilities = append([]byte(nil), text...)
+		}
+		if text := spans[1].Of(params); len(text) > 0 && text[0] == '{' {
+			in.info = append([]byte(nil), text...)
+		}
+	}
+	s.introduced.Store(in)
+}
+
+// setLevel keeps the log level of a client of the older era at a modern server.
+func (s *Session) setLevel(params []byte) {
+	in := introduction{}
+	if was := s.introduced.Load(); was != nil {
+		in = *was
+	}
+	in.level = append([]byte(nil), memberOf(params, "level")...)
+	s.introduced.Store(&in)
+}
+
+// hasRounds reports whether a method's answer may be a request for input.
+func hasRounds(method string) bool {
+	return method == mcp.MethodCallTool || method == mcp.MethodGetPrompt || method == mcp.MethodReadResource
+}
+
+// translate makes a request of the client's era one of the server's, where they differ.
+func (b *backend) translate(c *call, m *codec.Message, edits []codec.Edit) (*codec.Message, []codec.Edit) {
+	switch {
+	case c.session.older.Load() && b.isModernOnly():
+		return b.modernise(c, m, edits)
+	case c.modern && hasRounds(c.method) && b.isOlderOnly():
+		c.logs = bytes.Contains(m.Params(), logMark)
+		c.can = capabilitiesOf(memberOf(memberOf(m.Params(), "_meta"), mcp.MetaClientCapabilities))
+	}
+	return m, edits
+}
+
+// logMark stands in a request of the modern era that wants to hear of log lines.
+var logMark = []byte(mcp.MetaLogLevel)
+
+// logged takes a log line, or what else is for one client, to whom it is for. A client of
+// the modern era hears of it while the request lasts that asked for it.
+func (l *life) logged(burst *link.Burst, m *codec.Message, s *Session, about *call) {
+	f := link.Frame{Bytes: m.Frame(), Class: link.Note}
+	if s.isModern() {
+		if about == nil {
+			about = s.soleCall(l.b)
+		}
+		if about == nil || !about.logs && l.b.isOlderOnly() {
+			l.b.target.g.dropped(UnownedNote, s, l.b)
+			return
+		}
+		if about = about.current(); about == nil {
+			return // its client has been asked something, and has not come back
+		}
+		s = about.session
+	}
+	if about != nil {
+		f.About = about.key.ID
+	}
+	s.send(burst, &f)
+}
+
+// modernise has a request say of itself what its client said in initialize.
+func (b *backend) modernise(c *call, m *codec.Message, edits []codec.Edit) (*codec.Message, []codec.Edit) {
+	in := c.session.introduced.Load()
+	if in == nil || bytes.Contains(m.Params(), modernMark) {
+		return m, edits
+	}
+	frame := codec.AppendSplice(nil, m.Frame(), edits...)
+	plain, err := codec.Parse(frame, codec.ScanOptions{})
+	if err != nil {
+		return m, edits // edits replace whole values, so it cannot be
+	}
+	meta := append([]byte(`"`+mcp.MetaProtocolVersion+`":"`+string(mcp.Modern)+`","`+mcp.MetaClientCapabilities+`":`), in.capabilities...)
+	meta = append(append(meta, `,"`+mcp.MetaClientInfo+`":`...), in.info...)
+	if in.level != nil {
+		meta = append(append(meta, `,"`+mcp.MetaLogLevel+`":`...), in.level...)
+	}
+	params, err := codec.AppendParamsWithMeta(nil, plain.Params(), meta)
+	if err != nil {
+		return m, edits // params that are no object: the server says so
+	}
+	made, ok := withParams(&plain, params)
+	if !ok {
+		return m, edits
+	}
+	if hasRounds(c.method) {
+		c.rounds = &rounds{request: made}
+	}
+	return &made, nil
+}
+
+// withParams is a message with other params.
+func withParams(m *codec.Message, params []byte) (codec.Message, bool) {
+	frame := m.Frame()
+	var out []byte
+	if at := m.Envelope.Params; at.Present() {
+		out = codec.AppendSplice(nil, frame, codec.Edit{Span: at, Text: params})
+	} else {
+		brace := uint32(bytes.IndexByte(frame, '{') + 1)
+		text := append(append([]byte(`"params":`), params...), ',')
+		out = codec.AppendSplice(nil, frame, codec.Edit{Span: codec.Span{Off: brace, End: brace}, Text: text})
+	}
+	made, err := codec.Parse(out, codec.ScanOptions{})
+	return made, err == nil
+}
+
+// cachedMethods are those whose results say in the modern era for how long they hold.
+var cachedMethods = []string{
+	mcp.MethodListTools, mcp.MethodListPrompts, mcp.MethodListResources, mcp.MethodListTemplates, mcp.MethodReadResource,
+}
+
+// modernAnswer gives what a server of the older era said the form that a client of the
+// modern one expects: results say of which type they are.
+func modernAnswer(method string, result []byte, failed *codec.Error) ([]byte, *codec.Error) {
+	if failed != nil {
+		if failed.Code != mcp.CodeResourceNotFound {
+			return nil, failed
+		}
+		e := *failed
+		e.Code = codec.CodeInvalidParams
+		return nil, &e
+	}
+	spans, err := route.Members(result, "resultType", "ttlMs")
+	if err != nil || spans[0].Present() {
+		return result, nil
+	}
+	add := `"resultType":"` + mcp.ResultComplete + `"`
+	if slices.Contains(cachedMethods, method) && !spans[1].Present() {
+		add += `,"ttlMs":0,"cacheScope":"private"`
+	}
+	return withMembers(result, []byte(add)), nil
+}
+
+// withMembers puts members before those of an object.
+func withMembers(object, members []byte) []byte {
+	brace := bytes.IndexByte(object, '{') + 1
+	out := append(append([]byte(nil), object[:brace]...), members...)
+	if rest := bytes.TrimLeft(object[brace:], " \t\r\n"); len(rest) > 0 && rest[0] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, object[brace:]...)
+}
+
+// Bits of call.can: what a modern client can be asked for.
+const (
+	canElicit uint8 = 1 << iota
+	canSample
+	canListRoots
+)
+
+func capabilitiesOf(text []byte) uint8 {
+	spans, err := route.Members(text, "elicitation", "sampling", "roots")
+	if err != nil {
+		return 0
+	}
+	can := uint8(0)
+	for i, s := range spans {
+		if s.Present() {
+			can |= 1 << i
+		}
+	}
+	return can
+}
+
+// askable is the bit of a method that a server may ask a client for; 0 if it may not.
+func askable(method string) uint8 {
+	switch method {
+	case mcp.MethodElicit:
+		return canElicit
+	case mcp.MethodCreateMessage:
+		return canSample
+	case mcp.MethodListRoots:
+		return canListRoots
+	}
+	return 0
+}
