@@ -11,17 +11,18 @@ import (
 // calls, requests go to a queue, callbacks run here but must not block. It
 // returns what ended the stream.
 func (c *Conn) read(from io.Reader) error {
-	tally := &tally{from: from, counts: &c.counts, line: c.line}
+	tally := &tally{from: from, counts: &c.counts, line: c.line, partial: partial{ask: c.o.Partial, most: int64(c.o.MaxFrame)}}
+	defer tally.partial.whole()
 	if c.o.Relay != nil {
 		tally.flush = func() { c.guard(c.o.Relay.Flush) }
 	}
-	frames := codec.NewReader(tally, codec.ReaderOptions{
-		Framer: c.o.Framer, MaxFrame: c.o.MaxFrame, ChunkSize: c.o.ChunkSize, Scan: c.scan,
-		OneGoroutine: true,
-	})
+	frames := c.frames(tally)
 	var m codec.Message
 	for {
 		err := frames.ReadMessage(&m)
+		if tally.partial.read != 0 {
+			tally.partial.whole()
+		}
 		switch {
 		case err == nil:
 			if tally.frames++; tally.frames%nudgeFrames == 0 {
@@ -51,6 +52,18 @@ func (c *Conn) read(from io.Reader) error {
 	}
 }
 
+// frames makes the codec's reader. It is apart from read, whose stack waits for the
+// peer for hours, so that the options do not lie on that: with them it is just above
+// the size at which the runtime halves an idle stack, which is 4 KiB for a connection.
+//
+//go:noinline
+func (c *Conn) frames(from *tally) *codec.Reader {
+	return codec.NewReader(from, codec.ReaderOptions{
+		Framer: c.o.Framer, MaxFrame: c.o.MaxFrame, ChunkSize: c.o.ChunkSize, Scan: c.scan,
+		OneGoroutine: true,
+	})
+}
+
 const (
 	// nudgeFrames is after how many answers of a burst the calls that followed
 	// are written. With 64 a peer on the other core is woken for too little: 1.66M
@@ -69,6 +82,7 @@ type tally struct {
 	line          *line
 	frames, bytes uint64
 	flush         func() // of the relay, nil without one
+	partial       partial
 }
 
 func (t *tally) Read(p []byte) (int, error) {
@@ -79,6 +93,11 @@ func (t *tally) Read(p []byte) (int, error) {
 	}
 	n, err := t.from.Read(p)
 	t.bytes = uint64(n)
+	if t.partial.ask != nil {
+		if refused := t.partial.more(n); refused != nil {
+			return n, refused
+		}
+	}
 	if n >= corkBytes {
 		t.line.cork(readerCork)
 	}

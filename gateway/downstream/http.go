@@ -88,6 +88,11 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.upgrade(w, r)
 		return
 	}
+	if r.Body != nil {
+		body := &charged{ReadCloser: r.Body}
+		defer body.over()
+		r.Body = body
+	}
 	e.http.ServeHTTP(w, r)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/duplex"
+	"github.com/correlator-go/correlator/gateway/limit"
 	"github.com/correlator-go/correlator/gateway/link"
 )
 
@@ -65,6 +66,9 @@ func (o Options) join(g *gateway.Gateway, stream io.ReadWriteCloser, transport s
 // joinAs is join of a client that is known.
 func (o Options) joinAs(g *gateway.Gateway, stream io.ReadWriteCloser, peer link.Peer, closed func(error)) (*duplex.Link, error) {
 	var s *gateway.Session
+	if o.Conn.Partial == nil {
+		o.Conn.Partial = limit.Partial.Charge
+	}
 	l, err := duplex.Over(stream, duplex.Options{
 		Conn: o.Conn, Peer: peer, Closed: closed, Ending: func() <-chan struct{} { return s.Idle() },
 	}, func(l *duplex.Link) link.Receiver {
