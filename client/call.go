@@ -98,6 +98,9 @@ func (c *Client) SetLevel(ctx context.Context, level mcp.Level) error {
 	if a := c.agreed(); a.revision.IsModern() || a.capabilities.Logging == nil {
 		return fmt.Errorf("%w: %s", ErrNotSupported, mcp.MethodSetLevel)
 	}
+	if err := knownLevel("level", level, false); err != nil {
+		return err
+	}
 	_, err := c.Call(ctx, mcp.MethodSetLevel, appendMemberObject("level", level.String()), CallOptions{})
 	return err
 }

@@ -40,9 +40,12 @@ type agreement struct {
 // package's text. ctx bounds Connect alone; Close ends the client.
 //
 // Its errors are those of the transport (*conn.SpawnError, *conn.PeerGone, a
-// *net.OpError, *HTTPError), those of a call, and *UnsupportedVersion. Nothing is
-// left open then.
+// *net.OpError, *HTTPError), those of a call, *UnsupportedVersion, and
+// *OptionError for options that mean nothing. Nothing is left open then.
 func Connect(ctx context.Context, t Transport, o Options) (*Client, error) {
+	if err := o.refuse(); err != nil {
+		return nil, err
+	}
 	c := &Client{o: o.withDefaults(), transport: t}
 	l, err := t.open(ctx, c)
 	if err != nil {

@@ -83,7 +83,8 @@ const HTTPErrorBody = 1 << 10
 // Error gives the status line; what failed for it says which call it was.
 func (e *HTTPError) Error() string { return "HTTP error: " + e.Status }
 
-// OptionError says what of an HTTP or of Options was refused. Nothing was opened.
+// OptionError says what of an HTTP, of Options or of CallOptions was refused. Nothing
+// was opened or sent.
 type OptionError struct {
 	// Field is the option's name, Value what stood there.
 	Field, Value string

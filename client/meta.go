@@ -47,6 +47,9 @@ func (c *Client) RequestMeta() []byte {
 // complete gives params with everything in _meta that a request of the agreed
 // revision carries. What the caller put there itself stays as it is.
 func (c *Client) complete(params []byte, o CallOptions) ([]byte, error) {
+	if err := knownLevel("LogLevel", o.LogLevel, true); err != nil {
+		return nil, err
+	}
 	a := c.agreed()
 	members := a.members
 	extra := maps.Clone(o.Meta)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/correlator-go/correlator/conn"
@@ -42,7 +43,8 @@ type Options struct {
 	// Era says which revisions to speak.
 	Era Era
 	// Legacy is the revision that initialize asks for. Empty is
-	// mcp.NewestLegacy. The server may answer with another one.
+	// mcp.NewestLegacy; what is no older revision is refused. The server may answer
+	// with another one.
 	Legacy mcp.Revision
 	// Eras remembers the era of peers. Nil is one that all clients of the process
 	// share; &Eras{} shares with nobody.
@@ -114,12 +116,32 @@ type CallOptions struct {
 	// meanwhile the latest is told. Setting it asks for progress.
 	Progress func(p mcp.Progress)
 	// LogLevel asks a modern server for the log lines of this call from that level
-	// on; they go to Options.OnLog. Servers of the older era have SetLevel.
+	// on; they go to Options.OnLog. Servers of the older era have SetLevel. What is no
+	// level fails with *OptionError.
 	LogLevel mcp.Level
 	// Meta are further members of the request's _meta, such as traceparent.
 	Meta mcp.Meta
 
 	about string // a tool, a prompt or a URI, for who watches
+}
+
+// refuse finds values that mean nothing.
+func (o *Options) refuse() error {
+	switch {
+	case o.Era > EraLegacy:
+		return &OptionError{Field: "Era", Value: strconv.Itoa(int(o.Era)), Problem: "unknown"}
+	case o.Legacy != "" && !o.Legacy.IsLegacy():
+		return &OptionError{Field: "Legacy", Value: string(o.Legacy), Problem: "no revision that begins with initialize"}
+	}
+	return nil
+}
+
+// knownLevel refuses a level that has no name. none says whether LevelNone has a meaning.
+func knownLevel(field string, l mcp.Level, none bool) error {
+	if l > mcp.LevelEmergency || l == mcp.LevelNone && !none {
+		return &OptionError{Field: field, Value: strconv.Itoa(int(l)), Problem: "no level of log lines"}
+	}
+	return nil
 }
 
 // withDefaults fills in what o leaves open.

@@ -36,6 +36,11 @@ var (
 	ErrInvalidID = errors.New("codec: invalid id")
 )
 
+// ErrUnknownProfile says that ScanOptions.Profile, or the profile given to [ParseID],
+// is none of MCP, JSONRPC and LSP. It is the caller's mistake, not the frame's: no
+// *SyntaxError, and not [Recoverable].
+var ErrUnknownProfile = errors.New("codec: unknown profile")
+
 // SyntaxError says why a frame was refused. It is recoverable: the frames after
 // it are not touched by it.
 type SyntaxError struct {

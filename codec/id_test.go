@@ -20,6 +20,30 @@ func mustID(t *testing.T, raw string) ID {
 	return id
 }
 
+// A profile that is none is the caller's mistake, and told as that wherever one is given.
+func TestUnknownProfile(t *testing.T) {
+	const none = LSP + 1
+	require.False(t, none.Known())
+	frame := []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	_, parsed := Parse(frame, ScanOptions{Profile: none})
+	_, id := ParseID([]byte(`1`), none)
+	r := NewReader(strings.NewReader(string(frame)+"\n"+string(frame)+"\n"), ReaderOptions{Scan: ScanOptions{Profile: 77}})
+	var m Message
+	first, second := r.ReadMessage(&m), r.ReadMessage(&m)
+	for _, err := range []error{parsed, id, first, second} {
+		require.ErrorIs(t, err, ErrUnknownProfile)
+		require.False(t, Recoverable(err))
+	}
+	require.EqualError(t, first, "codec: unknown profile: Profile(77)")
+	_, ok := PeekID(frame, none)
+	require.False(t, ok)
+	for _, p := range []Profile{MCP, JSONRPC, LSP} {
+		require.True(t, p.Known())
+		_, err := Parse(frame, ScanOptions{Profile: p})
+		require.NoError(t, err)
+	}
+}
+
 func TestParseID(t *testing.T) {
 	for _, c := range []struct {
 		raw  string

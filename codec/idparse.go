@@ -4,8 +4,12 @@ import "strconv"
 
 // ParseID reads the JSON text raw as an id by the rules of p. The ID owns its
 // bytes. Its error is a *[SyntaxError] that wraps [ErrInvalidID]; an empty raw
-// gives the absent ID and no error. Whitespace around the text is refused.
+// gives the absent ID and no error. Whitespace around the text is refused. An unknown
+// profile is [ErrUnknownProfile].
 func ParseID(raw []byte, p Profile) (ID, error) {
+	if !p.Known() {
+		return ID{}, unknownProfile(p)
+	}
 	n := len(raw)
 	if n == 0 {
 		return ID{}, nil

@@ -1,6 +1,9 @@
 package codec
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Profile chooses the rules on which JSON-RPC dialects differ.
 //
@@ -39,6 +42,13 @@ func (p Profile) String() string {
 	}
 	return "Profile(" + strconv.Itoa(int(p)) + ")"
 }
+
+// Known reports whether p is one of the profiles. By any other nothing is read:
+// what takes a profile then fails with [ErrUnknownProfile].
+func (p Profile) Known() bool { return p <= LSP }
+
+// unknownProfile names a value that is none of the profiles.
+func unknownProfile(p Profile) error { return fmt.Errorf("%w: %v", ErrUnknownProfile, p) }
 
 // MaxIDDigits is how many digits a number id may have. A longer one is refused
 // with [CodeInvalidRequest]: no peer counts that far, and ids are kept in tables.

@@ -22,7 +22,8 @@ type ReaderOptions struct {
 	// negative mean 64 KiB. A stream that has nothing to give waits in a buffer of
 	// 4 KiB whatever the size here, so that idle connections stay small.
 	ChunkSize int
-	// Scan are the rules of ReadMessage.
+	// Scan are the rules of ReadMessage. With an unknown profile it returns
+	// ErrUnknownProfile for each frame.
 	Scan ScanOptions
 	// OneGoroutine promises that one goroutine makes all calls. The reader does not
 	// look whether that is so, and never returns ErrConcurrentRead: two atomic

@@ -43,7 +43,8 @@ const DefaultMaxDepth = 512
 // a JSON-RPC message by the rules that the package comment lists. Otherwise the
 // error is a *[SyntaxError]: CodeParse exactly when the frame is no JSON text
 // (or too deep), CodeInvalidRequest when it is one but no message. A frame that
-// begins with '[' gives [ErrBatch], its content unread.
+// begins with '[' gives [ErrBatch], its content unread. An unknown profile is
+// [ErrUnknownProfile] for whatever frame.
 //
 // After an error e.Kind is KindInvalid. e.RawID, IDKind and IntID hold the id
 // whenever one could be read before the trouble, unambiguously and in a form
@@ -51,6 +52,9 @@ const DefaultMaxDepth = 512
 // for a log line and nothing else.
 func Scan(frame []byte, e *Envelope, o ScanOptions) error {
 	*e = Envelope{}
+	if !o.Profile.Known() {
+		return unknownProfile(o.Profile)
+	}
 	at, seen := opening(frame, e)
 	if seen == sawVersion|sawID && o.MaxDepth != 1 && shortAnswer(frame, at, e) {
 		return nil

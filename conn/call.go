@@ -45,7 +45,8 @@ type CallOptions struct {
 	// apart from them the reports that ProgressBuffer lets wait;
 	// one alone always may. Zero is DefaultSubscriptionBytes, negative 2 GiB.
 	SubscriptionBytes int
-	// Slow says what happens to a notification that finds the buffer full.
+	// Slow says what happens to a notification that finds the buffer full. A call
+	// with an unknown value fails with *OptionError, unsent.
 	Slow SlowPolicy
 	// NoCancel keeps the end of the call from the peer: no cancel is sent when
 	// it expires or is cancelled.
@@ -142,6 +143,9 @@ func (c *Conn) ask(ctx context.Context, method string, params []byte, o *CallOpt
 
 // callFed is Call of a call that hears more than its answer.
 func (c *Conn) callFed(ctx context.Context, method string, params []byte, o *CallOptions) ([]byte, error) {
+	if err := o.refuse(method); err != nil {
+		return nil, err
+	}
 	f := c.newFeed(o, nil)
 	f.signal = make(chan struct{}, 1)
 	call, _, err := c.ask(ctx, method, params, o, f)
@@ -216,6 +220,9 @@ func (c *Conn) begin(ctx context.Context, method string, o *CallOptions, notify 
 	}
 	var f *feed
 	if c.wantsFeed(o) {
+		if err := o.refuse(method); err != nil {
+			return codec.ID{}, err
+		}
 		f = c.newFeed(o, notify)
 		options.Notify, options.Discard = f.settle, false
 	}
@@ -340,8 +347,18 @@ func (c *Conn) wantsProgress(o *CallOptions) bool {
 	return c.o.Profile == codec.MCP
 }
 
+// wantsFeed reports whether something is to be kept of the call beside its slot, or
+// refused.
 func (c *Conn) wantsFeed(o *CallOptions) bool {
-	return o.Progress != nil || o.Subscription != nil || o.NoCancel
+	return o.Progress != nil || o.Subscription != nil || o.NoCancel || o.Slow > SlowEnd
+}
+
+// refuse checks the options of a call that has a feed.
+func (o *CallOptions) refuse(method string) error {
+	if o.Slow > SlowEnd {
+		return unsent(method, unknown("Slow", int(o.Slow)))
+	}
+	return nil
 }
 
 func (c *Conn) newFeed(o *CallOptions, notify func(Outcome)) *feed {

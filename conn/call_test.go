@@ -390,6 +390,37 @@ func TestNewRefusesBadOptions(t *testing.T) {
 	e, ok := errors.AsType[*conn.OptionError](err)
 	require.True(t, ok)
 	require.Equal(t, "MaxPending", e.Field)
+	for field, o := range map[string]conn.Options{
+		"Profile": {Profile: 77}, "Batches": {Batches: conn.SplitBatches + 1}, "Overflow": {Overflow: engine.OverflowWait + 1},
+	} {
+		_, err = conn.New(ours, o)
+		e, ok = errors.AsType[*conn.OptionError](err)
+		require.True(t, ok, "%s: %v", field, err)
+		require.Equal(t, field, e.Field)
+		require.Contains(t, err.Error(), "unknown")
+	}
+	require.NoError(t, ours.Close(), "the stream is still the caller's")
+}
+
+// However a call is made, what to do for a slow subscriber has to be known, and
+// nothing is sent.
+func TestCallsRefuseBadOptions(t *testing.T) {
+	c, p := connect(t, conn.Options{})
+	o := conn.CallOptions{Slow: conn.SlowEnd + 1}
+	_, called := c.Call(background, "m", nil, o)
+	_, started := c.Start(background, "m", nil, o, func(conn.Outcome) { t.Error("nothing was started") })
+	accepted, submitted := c.Submit(background, []conn.Request{{Method: "m", Options: o, Notify: func(conn.Outcome) { t.Error("nothing was submitted") }}})
+	require.Zero(t, accepted)
+	for _, err := range []error{called, started, submitted} {
+		e, ok := errors.AsType[*conn.OptionError](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, "Slow", e.Field)
+		sent, known := conn.Sent(err)
+		require.True(t, known && !sent)
+	}
+	requireWorks(t, c, p)
+	require.Zero(t, c.Stats().Calls.Pending)
+	require.Zero(t, c.Stats().QueuedBytes)
 }
 
 func TestFramesOfOneCallerKeepTheirOrder(t *testing.T) {

@@ -54,7 +54,10 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 	if stream == nil {
 		return nil, &OptionError{Field: "stream", Value: nil, Problem: "a connection needs one"}
 	}
-	o = o.withDefaults()
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
 	c := &Conn{
 		o:         o,
 		stream:    stream,

@@ -87,6 +87,11 @@ type Options struct {
 	// AnswerUnreadable and KeepAlive mean nothing beside it, and answers to Call find
 	// no call. Frames go out by SendFrame. Nil for all but gateways.
 	Relay Relay
+	// Partial is asked for memory before more is read of a frame that is not whole
+	// after PartialFree bytes, and told by negative numbers what has come free; so that
+	// a bound can be set on what all connections of a program hold of frames that may
+	// never end. Its error ends the connection. Nil asks nobody.
+	Partial func(bytes int64) error
 	// PassPing gives ping requests to Handler. Without it they are answered
 	// with {} by the reader, ahead of every queue; the MCP profile only.
 	PassPing bool
@@ -171,12 +176,19 @@ type Options struct {
 	Clock engine.Clock
 }
 
-// withDefaults resolves what zero and negative mean.
-func (o Options) withDefaults() Options {
+// withDefaults resolves what zero and negative mean, and refuses values that mean
+// nothing; those of Overflow and of the numbers are for the table to refuse.
+func (o Options) withDefaults() (Options, error) {
 	const (
 		most  = 1<<31 - 1
 		crowd = 1 << 30 // two of them still fit an int of 32 bits
 	)
+	if !o.Profile.Known() {
+		return o, unknown("Profile", o.Profile)
+	}
+	if o.Batches > SplitBatches {
+		return o, unknown("Batches", int(o.Batches))
+	}
 	if o.Framer == nil {
 		o.Framer = codec.LineFramer{}
 	}
@@ -197,7 +209,12 @@ func (o Options) withDefaults() Options {
 	if o.KeepAliveTimeout <= 0 {
 		o.KeepAliveTimeout = o.KeepAlive
 	}
-	return o
+	return o, nil
+}
+
+// unknown refuses a value that is none of those an option can have.
+func unknown(field string, value any) error {
+	return &OptionError{Field: field, Value: value, Problem: "unknown"}
 }
 
 // limitOr is n, or def for zero and negative for what is below it.
