@@ -54,8 +54,9 @@ type greeted struct {
 // Implementation is how the gateway names itself to servers that many clients share.
 const Implementation = "correlator-gateway"
 
-// ownGreeting claims nothing: what clients can do differs from one to the next.
-var ownGreeting = []byte(`{"protocolVersion":"` + string(mcp.NewestLegacy) + `","capabilities":{},"clientInfo":{"name":"` + Implementation + `","version":"1"}}`)
+// ownGreeting claims what some clients can do, since it differs from one to the next: what
+// a server asks is refused for those that cannot.
+var ownGreeting = []byte(`{"protocolVersion":"` + string(mcp.NewestLegacy) + `","capabilities":{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{}},"clientInfo":{"name":"` + Implementation + `","version":"1"}}`)
 
 // discovery asks a server of the modern era what it has.
 var discovery = []byte(`{"_meta":{"` + mcp.MetaProtocolVersion + `":"` + string(mcp.Modern) + `","` + mcp.MetaClientInfo + `":{"name":"` + Implementation +

@@ -52,6 +52,13 @@ func (l *life) asked(burst *link.Burst, m *codec.Message, about *call) {
 		l.hold(burst, m, s, about)
 		return
 	}
+	if in := s.introduced.Load(); in != nil && b.session == nil {
+		// The server knows what the gateway said of all its clients.
+		if bit := askable(string(m.Method())); bit != 0 && capabilitiesOf(in.capabilities)&bit == 0 {
+			l.refuseAsk(burst, m, codec.CodeMethodNotFound, "the client cannot be asked for it: "+string(m.Method()))
+			return
+		}
+	}
 	a := &ask{life: l, id: route.EchoOf(m), session: s}
 	if m.Envelope.Token.Present() {
 		token, err := route.EchoText(m.Token())

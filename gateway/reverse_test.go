@@ -247,3 +247,19 @@ func TestClientNotes(t *testing.T) {
 	_ = c.Next()
 	require.EqualValues(t, 1, g.Stats().Dropped[gateway.ClientOnlyNote])
 }
+
+// The gateway tells a shared server what some clients can do; those that cannot are not
+// asked.
+func TestClientThatCannotIsNotAsked(t *testing.T) {
+	g, server := start(t, shared())
+	c, _ := join(g)
+	require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}`))
+	require.Contains(t, c.Next(), `"id":0,"result"`)
+	require.NoError(t, c.Say(call(`1`)))
+	w := server.Way(0)
+	_ = w.Next()
+	w.Say(elicit)
+	require.Contains(t, w.Next(), `"code":-32601`)
+	w.Say(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`)
+	require.Contains(t, c.Next(), `"method":"roots/list"`)
+}
