@@ -33,7 +33,7 @@ type note struct {
 // sendNote posts what is answered by nothing: notifications in their order, answers to
 // the server at once, since it may wait for one before it takes the other.
 func (u *httpWay) sendNote(m *codec.Message) error {
-	n := note{method: string(m.Method()), frame: m.Frame(), revision: revisionOf(m)}
+	n := note{method: string(m.Method()), frame: m.Frame(), revision: u.revisionOf(m)}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch size := int64(len(n.frame)); {

@@ -55,7 +55,9 @@ func TestHTTPOlder(t *testing.T) {
 		require.True(t, got[`{"jsonrpc":"2.0","id":1,"result":{}}`], got)
 		require.True(t, got[`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`], got)
 	}
-	for n := range 2 {
+	require.NoError(t, a.Say(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{`+meta+`}}}`))
+	require.Contains(t, a.Next(), `"id":2,`, "a modern request goes in the session as well")
+	for n := range 3 {
 		got := e.wait(n, ofMethod("tools/list"))
 		require.Equal(t, "s1", got.header.Get("Mcp-Session-Id"))
 		require.Equal(t, "2025-11-25", got.header.Get("MCP-Protocol-Version"))

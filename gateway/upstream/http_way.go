@@ -25,6 +25,9 @@ type httpWay struct {
 	ready chan struct{} // closed unless the server is being told that it is initialized
 	notes notes
 	ended bool
+	// modern and older say what the server was found to speak. A modern request to one
+	// that is of the older era alone goes as that: in its session.
+	modern, older bool
 }
 
 var (
@@ -34,7 +37,25 @@ var (
 )
 
 // Adopt implements link.Adopter.
-func (u *httpWay) Adopt(revision string) { u.wire.Adopt(mcp.Revision(revision)) }
+func (u *httpWay) Adopt(revision string) {
+	r := mcp.Revision(revision)
+	u.mu.Lock()
+	u.modern = u.modern || r.IsModern()
+	u.older = u.older || r != "" && !r.IsModern()
+	u.mu.Unlock()
+	u.wire.Adopt(r)
+}
+
+// revisionOf is the revision that m names itself, if the server knows that one's era.
+func (u *httpWay) revisionOf(m *codec.Message) mcp.Revision {
+	u.mu.Lock()
+	olderOnly := u.older && !u.modern
+	u.mu.Unlock()
+	if olderOnly {
+		return ""
+	}
+	return revisionOf(m)
+}
 
 // Streams implements link.Streamer.
 func (u *httpWay) Streams() bool { return true }
@@ -134,7 +155,7 @@ type posting struct {
 }
 
 func newPosting(u *httpWay, call int64, m *codec.Message) *posting {
-	x := &posting{way: u, call: call, method: string(m.Method()), frame: m.Frame(), revision: revisionOf(m)}
+	x := &posting{way: u, call: call, method: string(m.Method()), frame: m.Frame(), revision: u.revisionOf(m)}
 	x.ctx, x.stop = context.WithCancel(context.Background())
 	return x
 }
