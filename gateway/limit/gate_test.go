@@ -232,6 +232,18 @@ func TestRates(t *testing.T) {
 	require.True(t, ok)
 }
 
+func TestBudget(t *testing.T) {
+	b := limit.NewBudget(100)
+	require.NoError(t, b.Charge(60))
+	require.ErrorIs(t, b.Charge(41), limit.ErrBudget)
+	require.NoError(t, b.Charge(40))
+	b.Bound(10)
+	require.NoError(t, b.Charge(-100), "giving back never fails")
+	require.Zero(t, b.Used())
+	b.Bound(0)
+	require.NoError(t, b.Charge(1<<40))
+}
+
 func ExampleGate() {
 	g := limit.New(limit.Options{MaxInFlight: 1})
 	var told []string

@@ -40,7 +40,7 @@ var allowed = []struct {
 	{"auth", nil, []string{"codec", "serve"}},
 	{"duplex", []string{"link"}, []string{"codec", "conn"}},
 	{"upstream", []string{"duplex", "link"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
-	{"downstream", []string{".", "auth", "duplex", "link"}, []string{"codec", "conn", "conn/websocket", "mcp", "serve"}},
+	{"downstream", []string{".", "auth", "duplex", "limit", "link"}, []string{"codec", "conn", "conn/websocket", "mcp", "serve"}},
 	{"cluster/embedded", nil, nil},
 	{"cluster", []string{".", "limit", "link"}, []string{"codec", "mcp"}},
 	{"status", []string{".", "auth", "link"}, []string{"codec"}},
