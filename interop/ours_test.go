@@ -27,8 +27,12 @@ var ours struct {
 const serveEnv = "INTEROP_SERVE"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(serveEnv) != "" {
-		if err := newWorkshop().server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	if which := os.Getenv(serveEnv); which != "" {
+		server := newWorkshop().server
+		if which == crowdServer {
+			server = newCrowdServer()
+		}
+		if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -178,6 +178,10 @@ func (h *host) isReady() {
 		return
 	default:
 	}
+	if h.why != nil { // what answered was its end
+		h.mu.Unlock()
+		return
+	}
 	close(h.ready)
 	guests := make([]guest, 0, len(h.guests))
 	for g := range h.guests {

@@ -37,7 +37,7 @@ const bufferKeep = 64 << 10
 // pass gives a frame, its edits made, to who receives on the other side.
 func (w *near) pass(f *link.Frame, receive func(m *codec.Message)) error {
 	if !w.gate.enter() {
-		return link.ErrGone
+		return &goneError{w.gate.reason()}
 	}
 	defer w.gate.leave()
 	buffer := buffers.Get().(*[]byte)
@@ -70,7 +70,7 @@ func (w *near) Cancel(call int64, c link.Cancel) {
 
 // End implements link.Upstream and link.Client.
 func (w *near) End(why error) {
-	empty := w.gate.close()
+	empty := w.gate.close(why)
 	if empty == nil {
 		return
 	}

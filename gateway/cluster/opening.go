@@ -76,6 +76,7 @@ type gate struct {
 	mu     sync.Mutex // guards the fields below
 	inside int
 	empty  chan struct{} // set by close, closed when nobody is inside
+	why    error         // set by close
 }
 
 func (g *gate) enter() bool {
@@ -96,15 +97,21 @@ func (g *gate) leave() {
 	}
 }
 
+func (g *gate) reason() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.why
+}
+
 // close gives a channel that is closed when nobody is inside; nil if it was closed
 // before.
-func (g *gate) close() <-chan struct{} {
+func (g *gate) close(why error) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.empty != nil {
 		return nil
 	}
-	g.empty = make(chan struct{})
+	g.empty, g.why = make(chan struct{}), why
 	if g.inside == 0 {
 		close(g.empty)
 	}
