@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -141,10 +142,11 @@ func TestMergedResources(t *testing.T) {
 // is back clients are told to look again.
 func TestMergedDegrades(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken := true
+		var broken atomic.Bool
+		broken.Store(true)
 		a, b := &fake.Server{}, &fake.Server{}
 		b.Fail = func(int) error {
-			if broken {
+			if broken.Load() {
 				return errors.New("no such file")
 			}
 			return nil
@@ -159,7 +161,7 @@ func TestMergedDegrades(t *testing.T) {
 		require.Equal(t, `"result":{}}`, ask(t, c, "3", "tools/call", `{"name":"a__x"}`))
 		require.Equal(t, `"result":{}}`, ask(t, c, "4", "logging/setLevel", `{"level":"info"}`))
 		require.Contains(t, ask(t, c, "5", "tools/call", `{"name":"b__x"}`), "no such file")
-		broken = false
+		broken.Store(false)
 		require.Equal(t, toolsChanged, c.Next())
 		_ = c.Next()
 		_ = c.Next()
