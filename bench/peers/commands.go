@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +14,7 @@ import (
 	"github.com/correlator-go/correlator/bench/peers/chart"
 	"github.com/correlator-go/correlator/bench/peers/contest"
 	"github.com/correlator-go/correlator/bench/peers/peer"
+	"github.com/correlator-go/correlator/bench/peers/proxy"
 	"github.com/correlator-go/correlator/bench/peers/report"
 )
 
@@ -201,4 +204,25 @@ func draw(args []string, out, log io.Writer) error {
 		return err
 	}
 	return os.WriteFile(*to, svg, 0o644)
+}
+
+// serveProxy is a proxy between two unix sockets, until standard input ends.
+func serveProxy(args []string, _, log io.Writer) error {
+	if len(args) != 3 {
+		fmt.Fprintln(log, "usage: peers proxy mcp-go|go-sdk SOCKET UPSTREAM")
+		return errUsage
+	}
+	upstream, err := net.Dial("unix", args[2])
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("unix", args[1])
+	if err != nil {
+		return err
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	return proxy.Serve(context.Background(), args[0], l, upstream)
 }

@@ -33,7 +33,7 @@ func run(args []string, out, log io.Writer) int {
 		return claim.Main(args, out, log, nil, roles)
 	}
 	commands := map[string]func([]string, io.Writer, io.Writer) error{
-		"run": measure, "check": check, "judge": judge, "chart": draw,
+		"run": measure, "check": check, "judge": judge, "chart": draw, "proxy": serveProxy,
 	}
 	command := func([]string, io.Writer, io.Writer) error { return errUsage }
 	if len(args) > 0 {
