@@ -1,9 +1,10 @@
 package config_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/correlator-go/correlator/gateway/internal/fake"
 )
 
-func TestMain(m *testing.M) { fake.Main(m) }
+func TestMain(m *testing.M) { os.Exit(fake.Main(m)) }

@@ -41,7 +41,7 @@ func (b *Board) routes() {
 	}))
 	b.mux.HandleFunc("GET /status/snapshot", b.looking(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(b.draw())
+		_, _ = w.Write(b.draw(0))
 	}))
 	b.mux.HandleFunc("GET /status/events", b.looking(b.events))
 	b.mux.HandleFunc("POST /status/cancel", b.cancel)
@@ -104,11 +104,12 @@ type drawing struct {
 	text []byte
 }
 
-func (b *Board) draw() []byte {
+// draw draws, or gives what was drawn so short a time ago.
+func (b *Board) draw(recently time.Duration) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	if b.last.text != nil && now.Sub(b.last.at) < b.o.Pause/2 {
+	if b.last.text != nil && now.Sub(b.last.at) < recently {
 		return b.last.text
 	}
 	text, err := json.Marshal(b.Snapshot())
@@ -158,7 +159,7 @@ func (b *Board) events(w http.ResponseWriter, r *http.Request) {
 	for {
 		event.Reset()
 		event.WriteString("data: ")
-		event.Write(b.draw())
+		event.Write(b.draw(b.o.Pause / 2))
 		event.WriteString("\n\n")
 		_ = control.SetWriteDeadline(time.Now().Add(writeLimit)) // not every writer has one
 		if _, err := w.Write(event.Bytes()); err != nil {
