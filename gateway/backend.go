@@ -32,6 +32,8 @@ type backend struct {
 	stop    context.CancelFunc
 
 	lastUse atomic.Int64 // when a call came, see used
+	// subscribed says that a resource was subscribed to, so that the way does not rest.
+	subscribed atomic.Bool
 
 	mu      sync.Mutex // guards the fields below
 	opening bool       // a goroutine sees to it

@@ -27,6 +27,8 @@ func (b *backend) greet(l *life, burst *link.Burst, c *call, m *codec.Message) b
 		return true
 	case mcp.MethodDiscover:
 		return b.greetModern(burst, c, m)
+	case mcp.MethodSubscribe:
+		b.subscribed.Store(true)
 	}
 	return false
 }

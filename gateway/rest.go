@@ -66,7 +66,7 @@ func (b *backend) rest(l *life) {
 	}
 	quiet := b.target.g.clock.Now() - time.Duration(b.lastUse.Load())
 	left := b.target.o.IdleAfter - quiet
-	if b.engine.Len() > 0 || len(b.asks) > 0 {
+	if b.engine.Len() > 0 || len(b.asks) > 0 || b.isListenedTo() {
 		left = b.target.o.IdleAfter
 	}
 	if left > 0 {
@@ -84,6 +84,17 @@ func (b *backend) rest(l *life) {
 		b.mu.Unlock()
 		b.target.g.observe(&Event{Kind: UpstreamDown, Upstream: b.target.o.Name, Err: errIdle})
 	})
+}
+
+// isListenedTo reports whether somebody waits for what the server says on its own, or may:
+// a way on which resources were subscribed to counts until it is lost.
+func (b *backend) isListenedTo() bool {
+	if b.subscribed.Load() {
+		return true
+	}
+	b.hub.mu.Lock()
+	defer b.hub.mu.Unlock()
+	return len(b.hub.listens) > 0
 }
 
 // awaitLeaving waits for the server of before, so that there are never two.

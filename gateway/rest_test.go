@@ -83,6 +83,22 @@ func TestBusyServerDoesNotRest(t *testing.T) {
 	})
 }
 
+// Who subscribed to a resource may hear of it whenever it changes.
+func TestSubscribedServerDoesNotRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &fake.Server{Answers: true}
+		g, _ := greeting(t, gateway.Upstream{IdleAfter: time.Second}, server)
+		c, _ := join(g)
+		require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a:b"}}`))
+		require.Contains(t, c.Next(), `"result":{}`)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.False(t, server.Way(0).Ended())
+		server.Way(0).Say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b"}}`)
+		require.Contains(t, c.Next(), "updated")
+	})
+}
+
 // There are never more ways than may be: a call that would need one more is refused,
 // with when to come back, until one is given back.
 func TestMaxWays(t *testing.T) {
