@@ -21,12 +21,12 @@ func TestModernCall(t *testing.T) {
 	answer := w.call(`"a"`, "add")
 	id, frame := w.server.Way(0).NextRequest()
 	require.Contains(t, frame, `"name":"add"`)
-	w.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content": [
+	w.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete","content": [
 		{"type":"text","text":"3"}]}}`)
 	r := <-answer
 	require.Equal(t, http.StatusOK, r.StatusCode)
 	require.Equal(t, "application/json", r.Header.Get("Content-Type"))
-	require.Equal(t, `{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"3"}]}}`, r.all())
+	require.Equal(t, `{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete","content":[{"type":"text","text":"3"}]}}`, r.all())
 }
 
 // Progress makes an event stream of the response.
@@ -39,8 +39,8 @@ func TestModernProgress(t *testing.T) {
 	r := <-answer
 	require.Equal(t, "text/event-stream", r.Header.Get("Content-Type"))
 	require.Equal(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":1}}`, r.event())
-	w.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
-	require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, r.event())
+	w.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete"}}`)
+	require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}`, r.event())
 	require.Empty(t, r.event())
 }
 
@@ -64,8 +64,8 @@ func TestModernCancel(t *testing.T) {
 	require.Error(t, <-gone)
 	require.Eventually(t, func() bool { return len(way.Cancels()) == 1 }, waitFor, tick)
 	require.Equal(t, first, itoa(way.Cancels()[0].Call))
-	way.Say(`{"jsonrpc":"2.0","id":` + second + `,"result":{}}`)
-	require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, (<-other).all())
+	way.Say(`{"jsonrpc":"2.0","id":` + second + `,"result":{"resultType":"complete"}}`)
+	require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}`, (<-other).all())
 }
 
 // What the headers say is what the body says: a proxy before the gateway may have gone by

@@ -96,9 +96,9 @@ func TestTLS(t *testing.T) {
 		w.by(a, h2)
 		answer := w.call("1", "x")
 		id, _ := w.server.Way(0).NextRequest()
-		w.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
+		w.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete"}}`)
 		r := <-answer
-		require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, r.all())
+		require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}`, r.all())
 		require.Equal(t, h2, r.ProtoMajor == 2)
 	}
 	old, err := w.client.Get("http://" + w.address + "/mcp") //nolint:noctx // it is refused at once
@@ -133,7 +133,7 @@ func TestMutualTLS(t *testing.T) {
 	answer := w.call("1", "x")
 	id, _ := w.server.Way(0).NextRequest()
 	require.Equal(t, "cert#CN=alice", w.server.Way(0).Key.Identity)
-	w.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
+	w.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete"}}`)
 	require.Equal(t, http.StatusOK, (<-answer).StatusCode)
 	for name, shown := range map[string][]tls.Certificate{"none": nil, "another authority's": {mallory}} {
 		w.by(a, false, shown...)
