@@ -82,7 +82,7 @@ func (b *backend) handles(burst *link.Burst, c *call, m *codec.Message) bool {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
 		return c.modern && b.isOlderOnly() && b.resumeHeld(burst, c, m)
 	default:
-		if b.session == nil && isTaskMethod(c.method) && c.part.Load() == nil {
+		if b.session == nil && isTaskMethod(c.method) && c.asPart() == nil {
 			return b.handlesTask(burst, c, m)
 		}
 	}

@@ -36,18 +36,8 @@ type call struct {
 	giveUp atomic.Pointer[reasonToStop]
 	over   atomic.Bool
 	taken  atomic.Bool // it is ended by the gateway itself: see take
-	// part is set of a call that is no client's own but a part of one: see part.
-	part atomic.Pointer[part]
-	// rounds is set of a call of the older era at a server of the modern one that may
-	// be answered by a request for input; can says what a modern client may be asked.
-	rounds *rounds
-	can    uint8
-	logs   bool // it wants to hear of log lines
-	// holding is set of a call that a server of the older era has asked something for.
-	holding atomic.Pointer[holding]
-	parts           []*call // of this one, while it waits for them; guarded by session.mu
-	// released is asked when a taken call was cancelled; set before it is taken.
-	released  func()
+	// rare is what few calls have; nil of the others.
+	rare      atomic.Pointer[rare]
 	modern    bool  // it says of itself that it is of the modern era
 	claimed   bool  // its backend counts it among what the server is at work for
 	owned     bool  // the backend finds it by its number; set before it has one
@@ -110,7 +100,7 @@ func (l *callList) remove(c *call) {
 // leave takes c out of the table and out of its session's list, so that its client may
 // use the id again.
 func (c *call) leave() {
-	if c.part.Load() == nil {
+	if c.asPart() == nil {
 		c.depart()
 	}
 }
@@ -240,11 +230,11 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 	a := o.Value
 	m, burst := a.take()
 	defer a.done()
-	if c.rounds != nil && m.Kind == codec.KindResult && c.wants(m.Result()) {
+	if r := c.rare.Load(); r != nil && r.rounds != nil && m.Kind == codec.KindResult && c.wants(m.Result()) {
 		return
 	}
 	c.leave()
-	if p := c.part.Load(); p != nil {
+	if p := c.asPart(); p != nil {
 		p.ended(m.Result(), m.Err())
 		c.free()
 		return
@@ -269,7 +259,7 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 		out.frame.Bytes, out.frame.Edits = m.Frame(), out.rewrite.Edits
 	}
 	c.count(outcome, c.whyFailed(m))
-	c.session.send(burst, &out.frame)
+	c.deliver(burst, &out.frame)
 	if b := c.backend.Load(); c.hedged.Load() != nil && m.Envelope.IntID != number {
 		b.cancel(number, link.Cancel{}) // the second request was answered first
 	}
@@ -279,7 +269,7 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 // end answers in the upstream's place: with an error, or with result.
 func (c *call) end(b *link.Burst, outcome Outcome, result []byte, e *codec.Error) {
 	c.leave()
-	if p := c.part.Load(); p != nil {
+	if p := c.asPart(); p != nil {
 		p.ended(result, e)
 		c.free()
 		return
@@ -289,7 +279,7 @@ func (c *call) end(b *link.Burst, outcome Outcome, result []byte, e *codec.Error
 	} else {
 		c.count(outcome, nil)
 	}
-	c.session.send(b, &link.Frame{Bytes: c.appendAnswer(nil, result, e), About: c.key.ID})
+	c.deliver(b, &link.Frame{Bytes: c.appendAnswer(nil, result, e), About: c.key.ID})
 	c.free()
 }
 
@@ -308,7 +298,7 @@ func (c *call) refuse(b *link.Burst, f *Failure) { c.end(b, Refused, nil, f.answ
 // stop ends a call that was cancelled: its client is told only if it was somebody
 // else who did it.
 func (c *call) stop(why error) {
-	if p := c.part.Load(); p != nil {
+	if p := c.asPart(); p != nil {
 		p.ended(nil, failureOf(c.backend.Load().target.o.Name, c.method, why).answer())
 		c.free()
 		return
@@ -316,6 +306,7 @@ func (c *call) stop(why error) {
 	if !errors.Is(why, ErrOperator) {
 		c.leave()
 		c.count(Cancelled, why)
+		c.unbatch()
 		c.free()
 		return
 	}

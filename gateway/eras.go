@@ -15,6 +15,8 @@ import (
 type introduction struct {
 	capabilities, info []byte
 	level              []byte // JSON text; nil is none
+	// revision is what the client asked for.
+	revision mcp.Revision
 }
 
 // introduce keeps the params of initialize.
@@ -28,6 +30,7 @@ func (s *Session) introduce(params []byte) {
 			in.info = append([]byte(nil), text...)
 		}
 	}
+	in.revision = mcp.Revision(revisionAsked(params))
 	s.introduced.Store(in)
 }
 
@@ -52,8 +55,8 @@ func (b *backend) translate(c *call, m *codec.Message, edits []codec.Edit) (*cod
 	case c.session.older.Load() && b.isModernOnly():
 		return b.modernise(c, m, edits)
 	case c.modern && hasRounds(c.method) && b.isOlderOnly():
-		c.logs = bytes.Contains(m.Params(), logMark)
-		c.can = capabilitiesOf(memberOf(memberOf(m.Params(), "_meta"), mcp.MetaClientCapabilities))
+		c.more().logs = bytes.Contains(m.Params(), logMark)
+		c.more().can = capabilitiesOf(memberOf(memberOf(m.Params(), "_meta"), mcp.MetaClientCapabilities))
 	}
 	return m, edits
 }
@@ -69,7 +72,7 @@ func (l *life) logged(burst *link.Burst, m *codec.Message, s *Session, about *ca
 		if about == nil {
 			about = s.soleCall(l.b)
 		}
-		if about == nil || !about.logs && l.b.isOlderOnly() {
+		if about == nil || !about.more().logs && l.b.isOlderOnly() {
 			l.b.target.g.dropped(UnownedNote, s, l.b)
 			return
 		}
@@ -109,7 +112,7 @@ func (b *backend) modernise(c *call, m *codec.Message, edits []codec.Edit) (*cod
 		return m, edits
 	}
 	if hasRounds(c.method) {
-		c.rounds = &rounds{request: made}
+		c.more().rounds = &rounds{request: made}
 	}
 	return &made, nil
 }

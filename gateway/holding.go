@@ -120,16 +120,16 @@ func (l *life) hold(burst *link.Burst, m *codec.Message, s *Session, about *call
 		l.b.target.g.dropped(UnownedAsk, nil, l.b)
 		l.refuseAsk(burst, m, codec.CodeMethodNotFound, "it cannot be told which call this is about, or the call can ask for nothing")
 		return
-	case askable(method)&c.can == 0:
+	case askable(method)&c.more().can == 0:
 		l.refuseAsk(burst, m, codec.CodeMethodNotFound, "the client cannot be asked for it: "+method)
 		return
 	}
 	a := &heldAsk{life: l, id: route.EchoOf(m), method: method, params: append([]byte(nil), m.Params()...)}
-	x := c.holding.Load()
+	x := c.held()
 	if x == nil {
 		x = &holding{c: c, owner: s.holder(), front: c, asks: make(map[string]*heldAsk)}
-		if !c.holding.CompareAndSwap(nil, x) {
-			x = c.holding.Load()
+		if !c.more().holding.CompareAndSwap(nil, x) {
+			x = c.held()
 		}
 	}
 	x.add(burst, a)
@@ -155,7 +155,7 @@ func (b *backend) heldFor(l *life) *call {
 
 // current is the request of the client that now stands for c; nil if none does.
 func (c *call) current() *call {
-	x := c.holding.Load()
+	x := c.held()
 	if x == nil {
 		return c
 	}
@@ -206,9 +206,9 @@ func (x *holding) add(burst *link.Burst, a *heldAsk) {
 	if front == x.c {
 		// From here on what becomes of the call goes to ended. If it is ending just now
 		// its client gets its end, as if nothing had been asked.
-		x.c.part.Store(&part{ended: x.ended})
+		x.c.more().part.Store(&part{ended: x.ended})
 		if x.c.over.Load() {
-			x.c.part.Store(nil)
+			x.c.more().part.Store(nil)
 			x.mu.Unlock()
 			x.refuseAll("the call is over")
 			return
@@ -275,7 +275,7 @@ func (x *holding) requests() []byte {
 func (c *call) leaveFor(burst *link.Burst, result []byte) {
 	c.depart()
 	c.count(Answered, nil)
-	c.session.send(burst, &link.Frame{Bytes: c.appendAnswer(nil, result, nil), About: c.key.ID})
+	c.deliver(burst, &link.Frame{Bytes: c.appendAnswer(nil, result, nil), About: c.key.ID})
 }
 
 // resumeHeld takes a request that says by requestState what it goes on with; false says
@@ -296,7 +296,7 @@ func (b *backend) resumeHeld(burst *link.Burst, c *call, m *codec.Message) bool 
 		return true
 	}
 	answers := spans[1].Of(m.Params())
-	c.released = x.abandoned
+	c.more().released = x.abandoned
 	if !c.take() {
 		return true
 	}
@@ -361,7 +361,7 @@ func (x *holding) ended(result []byte, failed *codec.Error) {
 	switch front {
 	case nil:
 	case x.c:
-		x.c.part.Store(nil)
+		x.c.more().part.Store(nil)
 		if failed != nil {
 			x.c.end(nil, Failed, nil, failed)
 		} else {

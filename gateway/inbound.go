@@ -45,7 +45,10 @@ func (l *life) answered(burst *link.Burst, m *codec.Message) {
 
 // Refused implements link.Receiver. An answer that can be named fails its call, which
 // nobody else will ever answer.
-func (l *life) Refused(_ *link.Burst, m *codec.Message, err error) {
+func (l *life) Refused(burst *link.Burst, m *codec.Message, err error) {
+	if errors.Is(err, codec.ErrBatch) && l.batched(burst, m.Frame()) {
+		return
+	}
 	l.b.target.g.dropped(UnreadableServer, nil, l.b)
 	id, _ := unreadable(m, err)
 	if id.Kind() >= codec.IDInt {

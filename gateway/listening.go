@@ -62,7 +62,7 @@ func (h *hub) listen(burst *link.Burst, c *call, m *codec.Message) {
 	h.b.mu.Unlock()
 	l := listeningOf(m.Params())
 	l.grant(initialized)
-	c.released = func() { h.unlisten(c) }
+	c.more().released = func() { h.unlisten(c) }
 	if !c.take() {
 		return
 	}

@@ -80,13 +80,13 @@ func (s *Session) mergeAll(c *call, m *codec.Message) {
 // each of them comes under the one subscription.
 func (s *Session) mergeListen(c *call, m *codec.Message) {
 	l := listeningOf(m.Params())
-	if !c.take() {
-		return
-	}
-	c.released = func() {
+	c.more().released = func() {
 		for _, t := range s.g.plan.Load().order {
 			t.backend(s).hub.unlisten(c)
 		}
+	}
+	if !c.take() {
+		return
 	}
 	var questions []question
 	for _, t := range s.g.plan.Load().order {

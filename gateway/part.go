@@ -122,7 +122,7 @@ func (c *call) partOf(q question, ended func(result []byte, failed *codec.Error)
 	}
 	s := c.session
 	p := &call{session: s, method: q.method, begun: s.g.clock.Now(), modern: c.modern}
-	p.part.Store(&part{ended: ended})
+	p.more().part.Store(&part{ended: ended})
 	p.id = route.EchoOf(&m)
 	p.key = route.Key{Client: s.number, ID: p.id.ID()}
 	return p, m
@@ -131,15 +131,15 @@ func (c *call) partOf(q question, ended func(result []byte, failed *codec.Error)
 // setParts has the parts of c end with it.
 func (c *call) setParts(parts []*call) {
 	c.session.mu.Lock()
-	c.parts = parts
+	c.more().parts = parts
 	c.session.mu.Unlock()
 }
 
 // cancelParts ends what a call that was cancelled has asked.
 func (c *call) cancelParts() {
 	c.session.mu.Lock()
-	parts := c.parts
-	c.parts = nil
+	parts := c.more().parts
+	c.more().parts = nil
 	c.session.mu.Unlock()
 	for _, p := range parts {
 		p.cancel(errClientCancelled, nil, nil)

@@ -56,7 +56,7 @@ func (r *rawParameter) UnmarshalJSON(text []byte) error {
 
 // wants takes an answer that is a request for input; false says that it is none.
 func (c *call) wants(result []byte) bool {
-	r := c.rounds
+	r := c.more().rounds
 	spans, err := route.Members(result, "resultType", "inputRequests", "requestState")
 	if err != nil || string(spans[0].Of(result)) != `"`+mcp.ResultInputRequired+`"` {
 		return false
@@ -71,7 +71,7 @@ func (c *call) wants(result []byte) bool {
 	r.mu.Lock()
 	r.state, r.answers, r.missing, r.asks = append([]byte(nil), spans[2].Of(result)...), make(map[string][]byte), len(requests), nil
 	r.mu.Unlock()
-	c.released = c.endRound
+	c.more().released = c.endRound
 	if !c.take() {
 		return true
 	}
@@ -123,7 +123,7 @@ func (c *call) roundAnswered(key string, m *codec.Message) {
 		c.failRound(m.Err())
 		return
 	}
-	r := c.rounds
+	r := c.more().rounds
 	r.mu.Lock()
 	r.answers[key] = append([]byte(nil), m.Result()...)
 	r.missing--
@@ -136,7 +136,7 @@ func (c *call) roundAnswered(key string, m *codec.Message) {
 
 // nextRound sends the call again, with what the client has answered.
 func (c *call) nextRound() {
-	r := c.rounds
+	r := c.more().rounds
 	c.endRound()
 	r.mu.Lock()
 	members := []byte(`"inputResponses":{`)
@@ -175,7 +175,7 @@ func (c *call) failRound(e *codec.Error) {
 
 // endRound forgets what the client was asked.
 func (c *call) endRound() {
-	r := c.rounds
+	r := c.more().rounds
 	r.mu.Lock()
 	asks := r.asks
 	r.asks = nil

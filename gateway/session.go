@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -57,7 +58,7 @@ func (s *Session) Idle() <-chan struct{} {
 func (s *Session) Receive(b *link.Burst, m *codec.Message) error {
 	switch m.Kind {
 	case codec.KindRequest:
-		return s.requested(b, m)
+		return s.requested(b, m, nil)
 	case codec.KindNotification:
 		s.notified(b, m)
 	case codec.KindResult, codec.KindError:
@@ -69,6 +70,9 @@ func (s *Session) Receive(b *link.Burst, m *codec.Message) error {
 // Refused implements link.Receiver. A request that can be named is refused by its
 // name, unless one of that name is in flight, which the error would end.
 func (s *Session) Refused(b *link.Burst, m *codec.Message, err error) {
+	if errors.Is(err, codec.ErrBatch) && s.batched(b, m.Frame()) {
+		return
+	}
 	id, refusal := unreadable(m, err)
 	s.g.dropped(UnreadableClient, s, nil)
 	if id.Kind() < codec.IDInt {
@@ -124,7 +128,7 @@ func (s *Session) leave(err error) {
 }
 
 // requested takes a request of the client.
-func (s *Session) requested(b *link.Burst, m *codec.Message) error {
+func (s *Session) requested(b *link.Burst, m *codec.Message, in *batch) error {
 	g := s.g
 	p, d := g.plan.Load(), &undecided
 	t := p.first
@@ -141,11 +145,16 @@ func (s *Session) requested(b *link.Burst, m *codec.Message) error {
 	if t == nil || !t.o.Plain {
 		s.hear(c, m)
 	}
+	if in != nil {
+		c.more().batch = in
+	}
 	if m.Envelope.Token.Present() {
 		token, err := route.EchoText(m.Token())
 		if err != nil || token.ID().Kind() < codec.IDInt {
 			g.counts.requests.Add(1)
-			s.refuse(b, m, &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: progressToken must be a string or an integer"})
+			g.counts.ended(Refused)
+			c.deliver(b, &link.Frame{About: c.id.ID(), Bytes: c.appendAnswer(nil, nil,
+				&codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: progressToken must be a string or an integer"})})
 			return nil
 		}
 		c.token = token
@@ -275,12 +284,6 @@ func (s *Session) cancelled(b *link.Burst, m *codec.Message) {
 		}
 	}
 	s.g.dropped(UnknownCancel, s, nil)
-}
-
-// refuse answers a request that was not taken into the table.
-func (s *Session) refuse(b *link.Burst, m *codec.Message, e *codec.Error) {
-	s.g.counts.ended(Refused)
-	s.answerError(b, m.ID(), m.RawID(), e)
 }
 
 func (s *Session) answerError(b *link.Burst, id codec.ID, rawID []byte, e *codec.Error) {

@@ -34,10 +34,12 @@ func (c *call) untake() bool {
 // may call it.
 func (c *call) abandon(why error) {
 	if c.over.CompareAndSwap(false, true) {
-		if c.released != nil {
-			c.released()
+		if r := c.rare.Load(); r != nil {
+			if r.released != nil {
+				r.released()
+			}
+			c.cancelParts()
 		}
-		c.cancelParts()
 		c.stop(why)
 	}
 }
