@@ -17,7 +17,7 @@ import (
 )
 
 // lease is long enough for a machine that is busy with other tests.
-const lease = 3 * time.Second
+const lease = 6 * time.Second
 
 func natsServer(t *testing.T, o embedded.Options) *embedded.Server {
 	t.Helper()

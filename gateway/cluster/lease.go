@@ -129,7 +129,7 @@ func (l *lease) keep(stop <-chan struct{}) error {
 
 // renew writes the key once. An error that may pass is none.
 func (l *lease) renew(fence time.Time) error {
-	limit := time.Now().Add(l.n.o.renew())
+	limit := time.Now().Add(3 * l.n.o.renew())
 	if fence.Before(limit) {
 		limit = fence
 	}

@@ -45,6 +45,7 @@ type Node struct {
 	log     *slog.Logger
 	board   *status.Board
 	gateway *gateway.Gateway
+	member  *membership // nil in no cluster
 	auth    atomic.Pointer[verifier]
 
 	mu     sync.Mutex // guards the fields below; held by Reload
@@ -56,7 +57,7 @@ type Node struct {
 // New builds what c names and opens nothing: no listener, no server. The error says
 // where in the file it comes from.
 func New(c *config.Config, o Options) (*Node, error) {
-	n := &Node{o: o, log: o.Log, config: c}
+	n := &Node{o: o, log: o.Log, config: c, member: membershipOf(c)}
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
@@ -116,8 +117,12 @@ func (n *Node) Gateway() *gateway.Gateway { return n.gateway }
 func (n *Node) Run(ctx context.Context) error {
 	defer func() {
 		_ = n.gateway.Close()
+		n.member.leave()
 		_ = n.board.Close()
 	}()
+	if err := n.member.join(ctx); err != nil {
+		return err
+	}
 	if err := n.bind(ctx); err != nil {
 		return err
 	}
@@ -201,6 +206,7 @@ func (n *Node) drain() {
 	if n.gateway.Drain(ctx) != nil {
 		n.log.Warn("calls did not end in time", "calls", n.gateway.Stats().InFlight)
 	}
+	n.member.drain(ctx)
 }
 
 // Reload takes the upstreams with their deadlines and limits, the credentials and the log of

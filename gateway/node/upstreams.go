@@ -85,9 +85,11 @@ func isolation(word string) gateway.Isolation {
 // opener is the way that the file names. Its error has no secrets in it.
 func (n *Node) opener(name string, u *config.Upstream) (link.Opener, error) {
 	if len(u.Command) > 0 {
-		return upstream.Child(conn.Command{
-			Path: u.Command[0], Args: u.Command[1:], Dir: u.Dir, Env: environment(u.Env), Stderr: n.childLog(name),
-		}, conn.Options{}), nil
+		command := conn.Command{Path: u.Command[0], Args: u.Command[1:], Dir: u.Dir, Env: environment(u.Env), Stderr: n.childLog(name)}
+		if n.member != nil {
+			command.Grace, command.TermGrace = n.member.o.ChildGrace()
+		}
+		return n.member.opener(name, u, upstream.Child(command, conn.Options{})), nil
 	}
 	address, err := url.Parse(u.URL)
 	if err != nil {

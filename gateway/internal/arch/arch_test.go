@@ -45,7 +45,8 @@ var allowed = []struct {
 	{"cluster", []string{".", "limit", "link"}, []string{"codec", "mcp"}},
 	{"status", []string{".", "auth", "link"}, []string{"codec"}},
 	{"config", nil, nil},
-	{"node", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "limit", "link", "merge", "status", "upstream"}, []string{"codec", "conn", "mcp"}},
+	{"node", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "limit", "link", "merge", "status", "upstream"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
+	{"internal/check", []string{".", "downstream", "limit", "upstream"}, []string{"bench/claim", "bench/rival", "codec", "conn", "internal/echo"}},
 	{"cmd/gateway", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "link", "node", "status", "upstream"}, []string{"conn"}},
 }
 
