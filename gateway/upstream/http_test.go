@@ -7,10 +7,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/correlator-go/correlator/client"
+	"github.com/correlator-go/correlator/gateway"
+	"github.com/correlator-go/correlator/gateway/internal/fake"
 	"github.com/correlator-go/correlator/gateway/upstream"
 )
 
@@ -131,6 +134,52 @@ func TestHTTPCancel(t *testing.T) {
 			require.Empty(t, c.Unread())
 			require.EqualValues(t, 1, g.Stats().Cancelled)
 		})
+	}
+}
+
+// A deadline that passes, and a client that goes, end the request in the same way.
+func TestHTTPEndsWithoutWords(t *testing.T) {
+	for _, older := range []bool{false, true} {
+		for _, expires := range []bool{false, true} {
+			t.Run(fmt.Sprint(older, expires), func(t *testing.T) {
+				begun, ended := make(chan struct{}, 1), make(chan struct{}, 1)
+				e := serveHTTP(t, older, func(s *stream, m *seen) {
+					if m.verb == http.MethodGet {
+						s.w.WriteHeader(http.StatusMethodNotAllowed)
+						return
+					}
+					begun <- struct{}{}
+					<-s.r.Context().Done()
+					ended <- struct{}{}
+				})
+				opener, err := upstream.HTTP(client.HTTP{Endpoint: e.URL}, upstream.HTTPOptions{})
+				require.NoError(t, err)
+				u := gateway.Upstream{Isolation: gateway.Shared, Timeout: -1}
+				if expires {
+					u.Timeout = 100 * time.Millisecond
+				}
+				g := over(t, opener, u, gateway.Options{})
+				c := &fake.Client{}
+				session := g.Join(c)
+				c.Join(session)
+				require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"t"}}`))
+				<-begun
+				if expires {
+					require.Contains(t, c.Next(), `"code":-32001`)
+				} else {
+					session.Gone(nil)
+				}
+				<-ended
+				if older {
+					id := e.wait(0, ofMethod("tools/call")).id
+					require.Contains(t, e.wait(0, ofMethod("notifications/cancelled")).body, `{"requestId":`+id)
+				} else {
+					require.Zero(t, e.count(ofMethod("notifications/cancelled")))
+				}
+				require.NoError(t, g.Close())
+				require.Empty(t, c.Unread())
+			})
+		}
 	}
 }
 
