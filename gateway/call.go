@@ -303,6 +303,10 @@ func (c *call) stop(why error) {
 		c.free()
 		return
 	}
+	if errors.Is(why, errListenOver) {
+		c.end(nil, Answered, c.listenResult(), nil)
+		return
+	}
 	if !errors.Is(why, ErrOperator) {
 		c.leave()
 		c.count(Cancelled, why)

@@ -94,6 +94,7 @@ const drainPoll = 10 * time.Millisecond
 // cause it then returns. Close follows.
 func (g *Gateway) Drain(ctx context.Context) error {
 	g.draining.Store(true)
+	g.endListens(nil)
 	tick := time.NewTicker(drainPoll)
 	defer tick.Stop()
 	for g.table.Len() > 0 {

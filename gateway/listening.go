@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"errors"
+
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/route"
@@ -121,6 +123,33 @@ func (h *hub) unlisten(c *call) {
 			h.seeTo(t)
 		}
 	}
+}
+
+// errListenOver is why a subscription ends that nobody cancelled.
+var errListenOver = errors.New("gateway: the subscription is over")
+
+// endListens ends the subscriptions of clients of the modern era at t, all if t is nil,
+// by the answer that says so: they last for ever otherwise.
+func (g *Gateway) endListens(t *target) {
+	for _, s := range g.everySession() {
+		s.mu.Lock()
+		var listens []*call
+		for c := s.calls.first; c != nil; c = c.next {
+			b := c.backend.Load()
+			if c.method == mcp.MethodListen && c.modern && (t == nil || b != nil && b.target == t) {
+				listens = append(listens, c)
+			}
+		}
+		s.mu.Unlock()
+		for _, c := range listens {
+			c.cancel(errListenOver, nil, nil)
+		}
+	}
+}
+
+// listenResult is the answer to a listen request that is over.
+func (c *call) listenResult() []byte {
+	return append(append([]byte(`{"resultType":"`+mcp.ResultComplete+`",`), c.subscriptionMeta()...), '}')
 }
 
 // changed takes a change to the clients that listen to it.

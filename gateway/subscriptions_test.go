@@ -228,3 +228,23 @@ func TestOlderClientsAtModernServer(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// Subscriptions do not keep a gateway from being drained: they end as servers end them.
+func TestDrainEndsListens(t *testing.T) {
+	for name, discover := range map[string]string{"older server": "", "modern server": discovered} {
+		t.Run(name, func(t *testing.T) {
+			g, server := start(t, shared())
+			server.Discover = discover
+			c, _ := join(g)
+			require.NoError(t, c.Say(listen(`"L"`, `"toolsListChanged":true`)))
+			if discover == "" {
+				require.Contains(t, c.Next(), `acknowledged`)
+			} else {
+				_ = server.Way(0).Next()
+			}
+			require.NoError(t, g.Drain(t.Context()))
+			require.Equal(t, `{"jsonrpc":"2.0","id":"L","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"L"}}}`, c.Next())
+			require.Zero(t, g.Stats().InFlight)
+		})
+	}
+}

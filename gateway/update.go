@@ -4,7 +4,6 @@ import (
 	"errors"
 	"reflect"
 	"time"
-
 )
 
 // plan is where requests go. It is replaced as a whole, so a request sees one plan.
@@ -116,6 +115,7 @@ var errRetired = errors.New("gateway: the upstream is no longer configured")
 
 // retire ends t when its calls are over, or the gateway is closed.
 func (g *Gateway) retire(t *target) {
+	g.endListens(t)
 	tick := time.NewTicker(retirePause)
 	defer tick.Stop()
 	for quiet := false; !quiet; {
