@@ -10,7 +10,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check bench-peers bench-peers-check bench-peers-chart interop peers browser test-browser conformance cover ci
+.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check gateway-check bench-peers bench-peers-check bench-peers-chart interop peers browser test-browser conformance cover ci
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ bench-once: ## every module's benchmarks once, to see that they run; of the riva
 
 bench-check: ## every performance claim: demanded and measured, non-zero exit where one falls short
 	$(GO) run ./bench/check
+
+gateway-check: ## what the gateway costs beside a byte copy and the SDKs' proxies: demanded and measured
+	$(GO) -C gateway run ./internal/check $(if $(filter 1,$(QUICK)),-quick)
 
 bench-peers: ## against every rival, ten minutes; FULL=1: every row, longer. Writes PEERS_JSON
 	$(GO) -C bench/peers run . run $(if $(filter 1,$(FULL)),-full) -json $(abspath $(PEERS_JSON))

@@ -1,0 +1,13 @@
+// Command check measures what the gateway promises of its cost, prints what is
+// demanded beside what was measured, and exits with 1 where something falls short.
+//
+// Each contender is a process of its own: an MCP server that echoes, the gateway, a
+// proxy that only copies bytes with the same batching of its writes, and proxies that
+// the users of mcp-go and go-sdk write. Clients are in this process. All talk over
+// unix sockets.
+//
+// The peak is that of a closed loop. Then an open loop of half the gateway's peak is
+// run directly to the server, through the byte copy and through the gateway, in turn,
+// several rounds; a proxy's processor time is what its own process used, and what it
+// adds to the latency is its median less that of the direct way.
+package main
