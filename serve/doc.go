@@ -13,6 +13,7 @@
 //	Server.InProcess   a client in the same process
 //	Server.Connect     frames in, a Sink for frames out: any other transport
 //	Server.HTTP        Streamable HTTP, both eras, as an http.Handler
+//	NewHTTP            the same before a Backend of another kind
 //
 // # What runs where
 //

@@ -24,10 +24,16 @@ type carrier struct {
 // handler lets the client come again. In the older era a client that goes has
 // cancelled nothing.
 func (h *HTTP) carry(w http.ResponseWriter, r *http.Request, s *session, t *track, a *attachment, after uint64) {
+	h.carryAs(w, r, s, t, a, after, r.Method == http.MethodPost)
+}
+
+// carryAs is carry; plain says that the response may become one JSON object, else it
+// begins at once.
+func (h *HTTP) carryAs(w http.ResponseWriter, r *http.Request, s *session, t *track, a *attachment, after uint64, plain bool) {
 	defer s.leave(t, a)
 	c := &carrier{
 		http: h, session: s, track: t, hold: a, after: after,
-		plain: r.Method == http.MethodPost, events: newSSEWriter(w, h.front.o.WriteTimeout),
+		plain: plain, events: newSSEWriter(w, h.front.o.WriteTimeout),
 	}
 	if !c.plain && c.prime() != nil {
 		return

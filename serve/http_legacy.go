@@ -80,7 +80,7 @@ func (h *HTTP) begin(w http.ResponseWriter, r *http.Request, caller mcp.Caller, 
 	default:
 		w.Header().Set(headerSession, s.id)
 	}
-	h.carry(w, r, s, t, a, 0)
+	h.carryAs(w, r, s, t, a, 0, answered)
 	if c.Revision() == "" {
 		c.Close() // it was named for the sake of a stream that had to begin
 	}
