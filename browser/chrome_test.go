@@ -23,8 +23,9 @@ import (
 // bound is far beyond what anything here takes.
 const bound = time.Minute
 
-// loadgenPath is the program under test, chromePath the browser, "" if there is none.
-var loadgenPath, chromePath string
+// loadgenPath and gatewayPath are the programs under test, chromePath the browser, "" if
+// there is none.
+var loadgenPath, gatewayPath, chromePath string
 
 // running says that the browser was started.
 var running bool
@@ -35,11 +36,14 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	loadgenPath = filepath.Join(dir, "loadgen.exe")
-	build := exec.Command("go", "build", "-o", loadgenPath, "./cmd/loadgen")
-	build.Dir = ".."
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building loadgen: %v\n%s", err, out)
-		os.Exit(1)
+	gatewayPath = filepath.Join(dir, "gateway.exe")
+	for path, module := range map[string]string{loadgenPath: "..", gatewayPath: "../gateway"} {
+		build := exec.Command("go", "build", "-o", path, "./cmd/"+strings.TrimSuffix(filepath.Base(path), ".exe"))
+		build.Dir = module
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "building %s: %v\n%s", path, err, out)
+			os.Exit(1)
+		}
 	}
 	chromePath = findChrome()
 	code := m.Run()

@@ -1,5 +1,5 @@
-// Package browser tests the pages of loadgen as a person meets them: in a real
-// headless Chromium, on a telephone and on a wide screen, in light and in dark. It
+// Package browser tests the pages of loadgen and of the gateway as a person meets them:
+// in a real headless Chromium, on a telephone and on a wide screen, in light and in dark. It
 // is a module of its own, so that nobody who imports the library sees the browser's
 // driver.
 //
