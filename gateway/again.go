@@ -146,11 +146,9 @@ type hedge struct {
 // hedge sends a call's second request when it has waited for long. l is the way that
 // the first one went.
 func (c *call) hedge(l *life) {
-	if c.kept == nil {
-		return
-	}
 	b := l.b
-	if after := b.target.o.HedgeAfter; after > 0 && c.token.IsNone() {
+	// Without a second request what is kept may be gone by now, with the call.
+	if after := b.target.o.HedgeAfter; after > 0 && c.kept != nil && c.token.IsNone() {
 		h := &hedge{twin: &call{session: c.session, key: c.key, id: c.id, method: c.method, begun: c.begun, limits: c.limits, primary: c, kept: c.kept}}
 		h.twin.backend.Store(b)
 		h.timer = b.target.g.clock.AfterFunc(after, func() { b.double(l, h.twin) })
