@@ -68,10 +68,10 @@ var logMark = []byte(mcp.MetaLogLevel)
 // the modern era hears of it while the request lasts that asked for it.
 func (l *life) logged(burst *link.Burst, m *codec.Message, s *Session, about *call) {
 	f := link.Frame{Bytes: m.Frame(), Class: link.Note}
+	if about == nil {
+		about = s.soleCall(l.b) // on whose stream it belongs, where calls have streams
+	}
 	if s.isModern() {
-		if about == nil {
-			about = s.soleCall(l.b)
-		}
 		if about == nil || !about.more().logs && l.b.isOlderOnly() {
 			l.b.target.g.dropped(UnownedNote, s, l.b)
 			return
@@ -82,7 +82,7 @@ func (l *life) logged(burst *link.Burst, m *codec.Message, s *Session, about *ca
 		s = about.session
 	}
 	if about != nil {
-		f.About = about.key.ID
+		f.About = about.id.ID()
 	}
 	s.send(burst, &f)
 }

@@ -166,10 +166,14 @@ func (c *call) current() *call {
 
 // soleCall is the one call of the client that a server works on; nil if there are more.
 func (s *Session) soleCall(b *backend) *call {
-	found, more := s.g.holdings.held(s, b)
+	var found *call
+	more := false
+	if s.modern.Load() {
+		found, more = s.g.holdings.held(s, b)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for c := s.calls.first; c != nil; c = c.next {
+	for c := s.calls.first; c != nil && !more; c = c.next {
 		if c.backend.Load() != b || c.number.Load() == 0 {
 			continue
 		}
@@ -275,7 +279,7 @@ func (x *holding) requests() []byte {
 func (c *call) leaveFor(burst *link.Burst, result []byte) {
 	c.depart()
 	c.count(Answered, nil)
-	c.deliver(burst, &link.Frame{Bytes: c.appendAnswer(nil, result, nil), About: c.key.ID})
+	c.deliver(burst, &link.Frame{Bytes: c.appendAnswer(nil, result, nil), About: c.id.ID()})
 }
 
 // resumeHeld takes a request that says by requestState what it goes on with; false says

@@ -80,8 +80,11 @@ func (l *life) asked(burst *link.Burst, m *codec.Message, about *call) {
 	defer out.put()
 	out.rewrite.Reverse(m, a.number)
 	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, Class: link.Ask}
+	if about == nil {
+		about = s.soleCall(b) // on whose stream it belongs, where calls have streams
+	}
 	if about != nil {
-		out.frame.About = about.key.ID
+		out.frame.About = about.id.ID()
 	}
 	s.send(burst, &out.frame)
 }
