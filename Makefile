@@ -43,9 +43,9 @@ stress: ## stress, litmus and histories at full size under the race detector
 	CORRELATOR_STRESS=full $(GO) test -race -run 'Stress|Litmus|Histories|TestP08' -timeout 40m -v ./engine
 	CORRELATOR_STRESS=full $(GO) test -race -run 'TestL01|TestX18' -timeout 10m -v ./conn
 
-cross: ## compile and vet for every platform we claim
-	@set -e; for p in $(PLATFORMS); do echo "== $$p"; \
-	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; done
+cross: ## compile and vet every module for every platform we claim
+	@set -e; for p in $(PLATFORMS); do for m in $(MODULES); do echo "== $$p $$m"; \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) -C $$m vet ./...; done; done
 
 fuzz: ## every module's fuzz targets for FUZZTIME (default 5s)
 	@set -e; for m in $(MODULES); do for pkg in $$($(GO) -C $$m list ./...); do \
