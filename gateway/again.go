@@ -3,6 +3,7 @@ package gateway
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/correlator-go/correlator/codec"
@@ -32,45 +33,69 @@ func (t *target) mayRepeat(method string) bool {
 	return slices.Contains(reads, method)
 }
 
-// request is a client's request, kept to be sent again: it has the router's edits and
-// the client's own id.
-type request struct{ frame []byte }
+// repeat is what a call needs that may go to its server twice.
+type repeat struct {
+	// frame is the request, with the router's edits and the client's own id.
+	frame   []byte
+	sending atomic.Bool   // somebody is in the middle of sending it
+	tries   int           // how often it was sent again
+	spent   time.Duration // of its total time, by earlier tries
+	hedged  atomic.Pointer[hedge]
+	primary *call // of a second request, the call
+}
 
-// requests are kept ones of calls that are over; where calls are hedged, a timer may
-// still look at one, so that those are left to the collector.
-var requests = sync.Pool{New: func() any { return new(request) }}
+// repeats are those of calls that are over; where calls are hedged, a timer may still
+// look at one, so that those are left to the collector.
+var repeats = sync.Pool{New: func() any { return new(repeat) }}
 
-// requestKeep bounds the memory that is kept for the next one.
-const requestKeep = 64 << 10
+// repeatKeep bounds the memory that is kept for the next one.
+const repeatKeep = 64 << 10
 
 // keep keeps the request, if it may be sent again.
 func (b *backend) keep(c *call, m *codec.Message, edits []codec.Edit) {
-	if c.kept != nil {
-		c.sending.Store(true)
+	switch {
+	case c.repeat != nil:
+	case !b.target.mayRepeat(c.method):
 		return
+	default:
+		r := repeats.Get().(*repeat)
+		r.frame = codec.AppendSplice(r.frame[:0], m.Frame(), edits...)
+		c.repeat = r
 	}
-	if !b.target.mayRepeat(c.method) {
-		return
+	c.repeat.sending.Store(true)
+}
+
+// sentOnce ends what keep began.
+func (c *call) sentOnce() {
+	if c.repeat != nil {
+		c.repeat.sending.Store(false)
 	}
-	if b.target.o.HedgeAfter > 0 {
-		c.kept = new(request)
-	} else {
-		c.kept = requests.Get().(*request)
-	}
-	c.kept.frame = codec.AppendSplice(c.kept.frame[:0], m.Frame(), edits...)
-	c.sending.Store(true)
 }
 
 // forget lets go of the kept request, when the call is over.
 func (c *call) forget() {
-	k := c.kept
-	if k == nil || c.backend.Load().target.o.HedgeAfter > 0 {
+	r := c.repeat
+	if r == nil || r.sending.Load() || cap(r.frame) > repeatKeep || c.backend.Load().target.o.HedgeAfter > 0 {
 		return
 	}
-	c.kept = nil
-	if cap(k.frame) <= requestKeep {
-		requests.Put(k)
+	c.repeat = nil
+	r.tries, r.spent = 0, 0
+	repeats.Put(r)
+}
+
+func (c *call) spent() time.Duration {
+	if c.repeat == nil {
+		return 0
 	}
+	return c.repeat.spent
+}
+
+// second is the call's second request, nil if there is none.
+func (c *call) second() *hedge {
+	if c.repeat == nil {
+		return nil
+	}
+	return c.repeat.hedged.Load()
 }
 
 // total is the time that the call may still take, what it has had taken off.
@@ -78,14 +103,15 @@ func (c *call) total() time.Duration {
 	if c.limits.total < 0 {
 		return engine.NoTimeout
 	}
-	return max(1, c.limits.total-c.spent)
+	return max(1, c.limits.total-c.spent())
 }
 
 // again sends a call once more that got no answer since the server went, or its
 // request was lost; false says that it may not. What may change something is never
 // sent again, and neither is what somebody is in the middle of sending.
 func (c *call) again(b *backend, number int64, o *engine.Outcome[*arrival]) bool {
-	if c.kept == nil || int(c.tries) >= b.target.o.Retries || c.sending.Load() || c.number.Load() != number || b.dead.Load() || c.giveUp.Load() != nil {
+	r := c.repeat
+	if r == nil || r.tries >= b.target.o.Retries || r.sending.Load() || c.number.Load() != number || b.dead.Load() || c.giveUp.Load() != nil {
 		return false
 	}
 	switch o.Status {
@@ -97,16 +123,16 @@ func (c *call) again(b *backend, number int64, o *engine.Outcome[*arrival]) bool
 	default:
 		return false
 	}
-	m, err := codec.Parse(c.kept.frame, codec.ScanOptions{})
+	m, err := codec.Parse(r.frame, codec.ScanOptions{})
 	if err != nil {
 		return false
 	}
-	c.spent += b.target.g.clock.Now() - c.sent
-	if c.limits.total > 0 && c.spent >= c.limits.total {
+	r.spent += b.target.g.clock.Now() - c.sent
+	if c.limits.total > 0 && r.spent >= c.limits.total {
 		return false
 	}
 	c.release(b, number, o)
-	c.tries++
+	r.tries++
 	c.number.Store(0)
 	b.target.g.counts.retried.Add(1)
 	w := newWaiting(b, c, &m, nil)
@@ -115,7 +141,7 @@ func (c *call) again(b *backend, number int64, o *engine.Outcome[*arrival]) bool
 		b.start(nil, c, &m, nil, w)
 		return true
 	}
-	b.later(w, b.backoff(int(c.tries)))
+	b.later(w, b.backoff(r.tries))
 	return true
 }
 
@@ -147,19 +173,18 @@ type hedge struct {
 // the first one went.
 func (c *call) hedge(l *life) {
 	b := l.b
-	// Without a second request what is kept may be gone by now, with the call.
-	if after := b.target.o.HedgeAfter; after > 0 && c.kept != nil && c.token.IsNone() {
-		h := &hedge{twin: &call{session: c.session, key: c.key, id: c.id, method: c.method, begun: c.begun, limits: c.limits, primary: c, kept: c.kept}}
+	if after := b.target.o.HedgeAfter; after > 0 && c.repeat != nil && c.token.IsNone() {
+		h := &hedge{twin: &call{session: c.session, id: c.id, method: c.method, begun: c.begun, limits: c.limits, repeat: &repeat{frame: c.repeat.frame, primary: c}}}
 		h.twin.backend.Store(b)
 		h.timer = b.target.g.clock.AfterFunc(after, func() { b.double(l, h.twin) })
-		if old := c.hedged.Swap(h); old != nil {
+		if old := c.repeat.hedged.Swap(h); old != nil {
 			old.stop(b)
 		}
 		if c.over.Load() {
 			h.stop(b)
 		}
 	}
-	c.sending.Store(false)
+	c.sentOnce()
 }
 
 // stop withdraws the second request: it was not needed.
@@ -173,15 +198,15 @@ func (h *hedge) stop(b *backend) {
 
 // double sends a call's second request.
 func (b *backend) double(l *life, twin *call) {
-	if twin.over.Load() || twin.primary.over.Load() || b.live.Load() != l || b.full.Load() {
+	if twin.over.Load() || twin.repeat.primary.over.Load() || b.live.Load() != l || b.full.Load() {
 		return
 	}
-	m, err := codec.Parse(twin.kept.frame, codec.ScanOptions{})
+	m, err := codec.Parse(twin.repeat.frame, codec.ScanOptions{})
 	if err != nil {
 		return
 	}
 	twin.sent = b.target.g.clock.Now()
-	twin.spent = twin.sent - twin.primary.begun
+	twin.repeat.spent = twin.sent - twin.repeat.primary.begun
 	if b.session == nil && !l.streams && !b.target.o.Plain {
 		b.claim(twin)
 	}
@@ -209,7 +234,7 @@ func (c *call) settledTwin(b *backend, number int64, o *engine.Outcome[*arrival]
 		b.unclaim(c, o.Status)
 	}
 	if o.Status == engine.Resolved {
-		first := c.primary.number.Load()
+		first := c.repeat.primary.number.Load()
 		b.engine.Resolve(codec.IntID(first), o.Value)
 		return
 	}

@@ -114,7 +114,7 @@ func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, ed
 		if w == nil {
 			w = newWaiting(b, c, m, edits)
 		}
-		c.sending.Store(false)
+		c.sentOnce()
 		b.full.Store(true)
 		b.engine.Reject(id, &unsentError{w})
 		return true

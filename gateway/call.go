@@ -21,7 +21,6 @@ import (
 //	   └──────────────cancelled, refused, upstream not opened─────────▶ over
 type call struct {
 	session *Session
-	key     route.Key
 	id      route.Echo // the client's
 	token   route.Echo // of its progress; none if it asked for none
 	method  string
@@ -43,20 +42,19 @@ type call struct {
 	owned     bool  // the backend finds it by its number; set before it has one
 	permitted bool  // by the breaker, which is told of its end
 	places    uint8 // that it has: one at its upstream, two with that in the gateway
-	tries     uint8 // how often it was sent again
-	limits    callLimits
+	limits    *callLimits
 	queued    time.Duration // when it began to wait
-	spent     time.Duration // of its total time, by earlier tries
 	waits     atomic.Pointer[waiting]
-	kept      *request              // to be sent again; nil of what may not
-	sending   atomic.Bool           // of a call with kept: its sender is at it
-	hedged    atomic.Pointer[hedge] // its second request
-	primary   *call                 // of a second request, the call
+	// repeat is of a call that may be sent again, or twice; nil of all others.
+	repeat *repeat
 	// told says who tells the upstream that the call was cancelled; see cancel.
 	told atomic.Uint32
 
 	prev, next *call // guarded by session.mu
 }
+
+// key names the call in the table.
+func (c *call) key() route.Key { return route.Key{Client: c.session.number, ID: c.id.ID()} }
 
 type reasonToStop struct{ err error }
 
@@ -107,7 +105,7 @@ func (c *call) leave() {
 
 func (c *call) depart() {
 	s := c.session
-	s.g.table.Remove(c.key)
+	s.g.table.Remove(c.key())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls.remove(c)
@@ -167,7 +165,7 @@ func (o *outgoing) put() {
 func (c *call) settled(o *engine.Outcome[*arrival]) {
 	b := c.backend.Load()
 	number, _ := o.ID.Int()
-	if c.primary != nil {
+	if c.repeat != nil && c.repeat.primary != nil {
 		c.settledTwin(b, number, o)
 		return
 	}
@@ -181,7 +179,7 @@ func (c *call) settled(o *engine.Outcome[*arrival]) {
 	}
 	c.over.Store(true)
 	c.release(b, number, o)
-	if h := c.hedged.Load(); h != nil {
+	if h := c.second(); h != nil {
 		h.stop(b)
 	}
 	if o.Status == engine.Resolved {
@@ -248,7 +246,7 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 	number, _ := o.ID.Int()
 	out := outgoings.Get().(*outgoing)
 	defer out.put()
-	out.frame.About = c.key.ID
+	out.frame.About = c.id.ID()
 	if c.modern && c.backend.Load().isOlderOnly() {
 		result, failed := modernAnswer(c.method, m.Result(), m.Err())
 		out.frame.Bytes = c.appendAnswer(nil, result, failed)
@@ -260,7 +258,7 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 	}
 	c.count(outcome, c.whyFailed(m))
 	c.deliver(burst, &out.frame)
-	if b := c.backend.Load(); c.hedged.Load() != nil && m.Envelope.IntID != number {
+	if b := c.backend.Load(); c.second() != nil && m.Envelope.IntID != number {
 		b.cancel(number, link.Cancel{}) // the second request was answered first
 	}
 	c.free()
@@ -279,7 +277,7 @@ func (c *call) end(b *link.Burst, outcome Outcome, result []byte, e *codec.Error
 	} else {
 		c.count(outcome, nil)
 	}
-	c.deliver(b, &link.Frame{Bytes: c.appendAnswer(nil, result, e), About: c.key.ID})
+	c.deliver(b, &link.Frame{Bytes: c.appendAnswer(nil, result, e), About: c.id.ID()})
 	c.free()
 }
 
@@ -331,7 +329,7 @@ func (c *call) count(o Outcome, err error) {
 	if g.o.Observer == nil {
 		return
 	}
-	e := Event{Kind: CallEnded, Client: c.session.number, Peer: c.session.peer, ID: c.key.ID, Method: c.method, Tool: c.tool, Outcome: o, Err: err}
+	e := Event{Kind: CallEnded, Client: c.session.number, Peer: c.session.peer, ID: c.id.ID(), Method: c.method, Tool: c.tool, Outcome: o, Err: err}
 	if b := c.backend.Load(); b != nil {
 		e.Upstream = b.target.o.Name
 		if now := g.clock.Now(); c.number.Load() != 0 {

@@ -93,7 +93,7 @@ func (b *backend) failure(c *call, err error) *Failure {
 		return f
 	}
 	now := b.target.g.clock.Now()
-	f.Method, f.Elapsed = c.method, f.Elapsed+c.spent
+	f.Method, f.Elapsed = c.method, f.Elapsed+c.spent()
 	f.InFlight, _ = b.target.gate.Load()
 	f.Unmatched = b.unmatched.Load()
 	if f.LastHeard = -1; b.heard.Load() != 0 {

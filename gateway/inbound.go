@@ -108,7 +108,7 @@ func (l *life) progressed(burst *link.Burst, m *codec.Message) {
 	out := outgoings.Get().(*outgoing)
 	defer out.put()
 	out.rewrite.Progress(m, c.token)
-	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, About: c.key.ID, Class: link.Progress}
+	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, About: c.id.ID(), Class: link.Progress}
 	c.session.send(burst, &out.frame)
 }
 
@@ -129,7 +129,7 @@ func (l *life) published(burst *link.Burst, m *codec.Message) {
 	out := outgoings.Get().(*outgoing)
 	defer out.put()
 	out.rewrite.Subscribed(m, c.id)
-	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, About: c.key.ID, Class: link.Note}
+	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, About: c.id.ID(), Class: link.Note}
 	c.session.send(burst, &out.frame)
 }
 

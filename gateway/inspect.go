@@ -34,7 +34,7 @@ func (g *Gateway) Slowest(most int) []Pending {
 	for _, s := range g.everySession() {
 		s.mu.Lock()
 		for c := s.calls.first; c != nil; c = c.next {
-			p := Pending{Client: s.number, ID: c.key.ID, Peer: s.peer, Method: c.method, Tool: c.tool, Sent: c.number.Load() != 0, Age: now - c.begun}
+			p := Pending{Client: s.number, ID: c.id.ID(), Peer: s.peer, Method: c.method, Tool: c.tool, Sent: c.number.Load() != 0, Age: now - c.begun}
 			if b := c.backend.Load(); b != nil {
 				p.Upstream = b.target.o.Name
 			}

@@ -58,13 +58,13 @@ func (t *target) newLimits() {
 	}
 }
 
-func (t *target) limitsOf(method string) callLimits {
+func (t *target) limitsOf(method string) *callLimits {
 	if len(t.byMethod) > 0 {
 		if l, ok := t.byMethod[method]; ok {
-			return l
+			return &l
 		}
 	}
-	return t.limits
+	return &t.limits
 }
 
 // client is whom limits take the session for: an exchange of its own is its identity's,

@@ -80,7 +80,7 @@ func (c *call) acknowledge(burst *link.Burst, l *listening) {
 	}
 	params := append(append([]byte(`{`), c.subscriptionMeta()...), `,"notifications":`...)
 	params = append(append(params, granted...), '}')
-	c.session.send(burst, &link.Frame{Bytes: codec.AppendNotification(nil, mcp.NoteAcknowledged, params), About: c.key.ID, Class: link.Ask})
+	c.session.send(burst, &link.Frame{Bytes: codec.AppendNotification(nil, mcp.NoteAcknowledged, params), About: c.id.ID(), Class: link.Ask})
 }
 
 // enlist has c, which is taken, hear of what l says.
@@ -172,7 +172,7 @@ func (c *call) hearOf(burst *link.Burst, m *codec.Message) {
 	if m.Envelope.Subscription.Present() {
 		var r route.Rewrite
 		r.Subscribed(m, c.id) // it came under the gateway's own subscription
-		c.session.send(burst, &link.Frame{Bytes: m.Frame(), Edits: r.Edits, About: c.key.ID, Class: link.Note})
+		c.session.send(burst, &link.Frame{Bytes: m.Frame(), Edits: r.Edits, About: c.id.ID(), Class: link.Note})
 		return
 	}
 	meta := c.subscriptionMeta()
@@ -181,7 +181,7 @@ func (c *call) hearOf(burst *link.Burst, m *codec.Message) {
 	if err != nil {
 		return // params that are no object: nobody can read them
 	}
-	c.session.send(burst, &link.Frame{Bytes: codec.AppendNotification(nil, string(m.Method()), params), About: c.key.ID, Class: link.Note})
+	c.session.send(burst, &link.Frame{Bytes: codec.AppendNotification(nil, string(m.Method()), params), About: c.id.ID(), Class: link.Note})
 }
 
 // subscriptionMeta is the member _meta that names the subscription c.

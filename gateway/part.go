@@ -124,7 +124,6 @@ func (c *call) partOf(q question, ended func(result []byte, failed *codec.Error)
 	p := &call{session: s, method: q.method, begun: s.g.clock.Now(), modern: c.modern}
 	p.more().part.Store(&part{ended: ended})
 	p.id = route.EchoOf(&m)
-	p.key = route.Key{Client: s.number, ID: p.id.ID()}
 	return p, m
 }
 

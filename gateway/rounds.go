@@ -111,7 +111,7 @@ func (c *call) wants(result []byte) bool {
 		r.asks = append(r.asks, a)
 		r.mu.Unlock()
 		frame := codec.AppendRequest(nil, codec.IntID(a.number), q.Method, q.Params)
-		c.session.send(nil, &link.Frame{Bytes: frame, About: c.key.ID, Class: link.Ask})
+		c.session.send(nil, &link.Frame{Bytes: frame, About: c.id.ID(), Class: link.Ask})
 	}
 	return true
 }

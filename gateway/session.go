@@ -159,8 +159,7 @@ func (s *Session) requested(b *link.Burst, m *codec.Message, in *batch) error {
 		}
 		c.token = token
 	}
-	c.key = route.Key{Client: s.number, ID: c.id.ID()}
-	if !g.table.Add(c.key, c) {
+	if !g.table.Add(c.key(), c) {
 		g.dropped(DuplicateRequest, s, nil)
 		return link.ErrDuplicate
 	}
