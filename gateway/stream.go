@@ -40,8 +40,7 @@ func (h *hub) attend() {
 // seeTo begins to bring the subscription to what is wanted. h.mu is held.
 func (st *stream) seeTo(h *hub) {
 	if !st.busy {
-		st.busy = true
-		h.b.target.work.Go(h.follow)
+		st.busy = h.b.work(h.follow)
 	}
 }
 

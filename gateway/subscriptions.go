@@ -117,9 +117,20 @@ func (h *hub) seeTo(t *topic) {
 		return
 	}
 	if !t.busy {
-		t.busy = true
-		h.b.target.work.Go(func() { h.settle(t) })
+		t.busy = h.b.work(func() { h.settle(t) })
 	}
+}
+
+// work runs f on a goroutine that the end of the target waits for; false says that the
+// way has ended.
+func (b *backend) work(f func()) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return false
+	}
+	b.target.work.Go(f)
+	return true
 }
 
 // giveUp notes that s does not want a resource any more.
