@@ -2,7 +2,7 @@
 // in them on the way. It has no I/O, no clock and no goroutine: tables, edits and
 // verdicts only.
 //
-// Five things are rewritten, each by a splice that leaves every other byte as it
+// These are rewritten, each by a splice that leaves every other byte as it
 // was, and restored in the type and the spelling in which they came:
 //
 //	key                                   to the upstream        back to the client
@@ -11,6 +11,7 @@
 //	_meta …/subscriptionId                –                      Echo of the client's
 //	notifications/cancelled requestId     the call's id          the client's of a reverse request
 //	id of a server's request              Echo of the server's   a number of the session's
+//	progress token of a server's request  Echo of the server's   a number of the session's
 //
 // That each of them stands once at its level, and params.name and params.uri with
 // them, is what codec.Scan has made sure of before a message comes here: a frame
