@@ -106,6 +106,7 @@ func (c *call) leave() {
 func (c *call) depart() {
 	s := c.session
 	s.g.table.Remove(c.key())
+	s.forgo(c.id.ID())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls.remove(c)

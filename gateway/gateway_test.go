@@ -279,7 +279,7 @@ func TestSlowClient(t *testing.T) {
 	require.NoError(t, c.Ended())
 	w.Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 	require.ErrorIs(t, c.Ended(), link.ErrFull)
-	require.EqualValues(t, 1, g.Stats().Dropped[gateway.ClientSlow])
+	require.EqualValues(t, 1, g.Stats().Coalesced, "the answer came in its place")
 }
 
 func TestHandshakeOnce(t *testing.T) {

@@ -84,6 +84,8 @@ type Options struct {
 	// one of them when another one has given its part; what is late is missing. Zero is
 	// DefaultMergePatience, negative waits for all.
 	MergePatience time.Duration
+	// Overflow says what becomes of clients that do not read fast enough.
+	Overflow Overflow
 	// Router chooses among them and rewrites names. Nil sends all to the first.
 	Router Router
 	// Observer sees what happens, on the goroutine where it does. It must not block.

@@ -25,6 +25,8 @@ type Session struct {
 	introduced atomic.Pointer[introduction]
 	modern     atomic.Bool // it has sent a request of the modern one
 
+	behind atomic.Pointer[behind] // nil before it ever was
+
 	mu    sync.Mutex // guards the fields below
 	calls callList   // in flight
 	gone  bool
@@ -292,9 +294,17 @@ func (s *Session) answerError(b *link.Burst, id codec.ID, rawID []byte, e *codec
 // send gives a frame to the client. One that does not keep up is let go of when it
 // would lose an answer, or a request that somebody waits for.
 func (s *Session) send(b *link.Burst, f *link.Frame) {
+	coalesce := f.Class == link.Progress && s.g.o.Overflow == Coalesce
+	if coalesce && s.keeps(f) {
+		return
+	}
 	err := s.client.Send(f, b)
 	switch {
 	case err == nil:
+	case coalesce && errors.Is(err, link.ErrFull):
+		s.keepLast(f)
+	case s.g.o.Overflow == CloseSlow && errors.Is(err, link.ErrFull):
+		s.client.End(err)
 	case f.Class == link.Answer || f.Class == link.Ask:
 		s.client.End(err)
 	default:

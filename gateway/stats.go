@@ -7,7 +7,7 @@ type counts struct {
 	dropped                                                       [reasons]atomic.Uint64
 	opened, openFailed                                            atomic.Uint64
 	panics                                                        atomic.Uint64
-	retried, hedged                                               atomic.Uint64
+	retried, hedged, coalesced                                               atomic.Uint64
 }
 
 // Stats are counters of a gateway since it was made, and gauges. They are read one by
@@ -24,6 +24,8 @@ type Stats struct {
 	Panics uint64
 	// Retried and Hedged count requests that were sent again, and twice.
 	Retried, Hedged uint64
+	// Coalesced counts progress that a later one, or the answer, came in place of.
+	Coalesced uint64
 	// Waiting counts calls that wait to be sent, over all upstreams: a gauge.
 	Waiting int
 	// InFlight and Sessions are gauges.
@@ -43,7 +45,7 @@ func (g *Gateway) Stats() Stats {
 			s.Dropped[r] = n
 		}
 	}
-	s.Retried, s.Hedged = c.retried.Load(), c.hedged.Load()
+	s.Retried, s.Hedged, s.Coalesced = c.retried.Load(), c.hedged.Load(), c.coalesced.Load()
 	_, s.Waiting = g.gate.Load()
 	for _, t := range g.everyTarget() {
 		_, waiting := t.gate.Load()

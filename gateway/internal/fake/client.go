@@ -16,6 +16,7 @@ type Client struct {
 	frames  []string
 	read    int
 	full    bool
+	queued  int64
 	ended   error
 	changed chan struct{}
 }
@@ -46,7 +47,21 @@ func (c *Client) Send(f *link.Frame, _ *link.Burst) error {
 }
 
 // Queued implements link.Client.
-func (c *Client) Queued() (bytes, bound int64) { return 0, 1 << 20 }
+func (c *Client) Queued() (bytes, bound int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.queued, Bound
+}
+
+// Bound is the byte bound of every Client.
+const Bound = 1 << 20
+
+// Queue sets what Queued says.
+func (c *Client) Queue(bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queued = bytes
+}
 
 // End implements link.Client.
 func (c *Client) End(why error) {
