@@ -52,6 +52,7 @@ type backend struct {
 	owners owners
 	claims claims
 	hub    hub
+	notes  notes
 	eras   atomic.Uint32 // which the server speaks
 }
 
@@ -178,16 +179,6 @@ func (b *backend) cancel(number int64, c link.Cancel) {
 }
 
 func (b *backend) disown(number int64) { b.owners.disown(number) }
-
-// note passes on a notification of the one client that uses the backend.
-func (b *backend) note(burst *link.Burst, m *codec.Message) {
-	l := b.live.Load()
-	if l == nil {
-		b.target.g.dropped(ClientOnlyNote, b.session, b)
-		return
-	}
-	_ = l.up.Send(&link.Frame{Bytes: m.Frame(), Class: link.Note}, burst)
-}
 
 // owners finds the call that a notification of the upstream is about. Calls that ask
 // for none are not in it.

@@ -130,6 +130,7 @@ func (b *backend) publish(l *life, failures int) bool {
 	b.live.Store(l)
 	b.watchLocked(l, b.target.o.IdleAfter)
 	b.mu.Unlock()
+	b.noteAll(l)
 	b.hub.reopened()
 	b.target.returned()
 	b.target.g.counts.opened.Add(1)

@@ -263,3 +263,22 @@ func TestClientThatCannotIsNotAsked(t *testing.T) {
 	w.Say(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`)
 	require.Contains(t, c.Next(), `"method":"roots/list"`)
 }
+
+// A notification to a server of plain JSON-RPC opens the way, and waits for it.
+func TestPlainNotesWait(t *testing.T) {
+	u := shared()
+	u.Plain = true
+	g, server := start(t, u)
+	c, _ := join(g)
+	for _, n := range []string{"1", "2"} {
+		require.NoError(t, c.Say(`{"jsonrpc":"2.0","method":"note","params":[`+n+`]}`))
+	}
+	require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":1,"method":"m"}`))
+	w := server.Way(0)
+	require.Contains(t, w.Next(), `[1]`)
+	require.Contains(t, w.Next(), `[2]`)
+	require.Contains(t, w.Next(), `"method":"m"`)
+	require.NoError(t, c.Say(`{"jsonrpc":"2.0","method":"note","params":[3]}`))
+	require.Contains(t, w.Next(), `[3]`)
+	require.Empty(t, g.Stats().Dropped)
+}
