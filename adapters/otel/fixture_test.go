@@ -23,6 +23,7 @@ import (
 	"github.com/correlator-go/correlator/adapters/otel"
 	"github.com/correlator-go/correlator/client"
 	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/mcp"
 	"github.com/correlator-go/correlator/serve"
 )
@@ -38,6 +39,7 @@ type rig struct {
 	traces *sdktrace.TracerProvider
 	tracer trace.Tracer
 	o      otel.Options
+	clock  engine.Clock // of pair's client; nil is the system's
 	*otel.Telemetry
 }
 
@@ -195,7 +197,9 @@ func pair(t *testing.T, r *rig, era client.Era, o serve.Options) (*client.Client
 	t.Helper()
 	entered := make(chan struct{}, 64)
 	s := server(t, r, entered, o)
-	c, err := r.Connect(t.Context(), client.Stream(s.InProcess(context.Background())), options(era), otel.Stdio)
+	link := options(era)
+	link.Conn.Clock = r.clock
+	c, err := r.Connect(t.Context(), client.Stream(s.InProcess(context.Background())), link, otel.Stdio)
 	require.NoError(t, err)
 	finish(t, c)
 	return c, s, entered

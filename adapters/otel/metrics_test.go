@@ -102,10 +102,16 @@ func linkWords(t *testing.T, l otel.Link) string {
 func TestOutcomes(t *testing.T) {
 	for name, era := range eras {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
+			r, clock := newRig(t), engine.NewManualClock()
+			r.clock = clock
 			c, _, entered := pair(t, r, era, serve.Options{})
 			ctx, stop := context.WithCancel(t.Context())
-			go func() { <-entered; <-entered; stop() }()
+			go func() { // only when a handler is there, whose context ends
+				<-entered
+				clock.Advance(time.Second)
+				<-entered
+				stop()
+			}()
 			for _, call := range []struct {
 				tool string
 				ctx  context.Context
@@ -113,7 +119,7 @@ func TestOutcomes(t *testing.T) {
 			}{
 				{"echo", t.Context(), client.CallOptions{}}, {"echo", t.Context(), client.CallOptions{}}, {"fail", t.Context(), client.CallOptions{}},
 				{"refuse", t.Context(), client.CallOptions{}}, {"panic", t.Context(), client.CallOptions{}}, {"nobody", t.Context(), client.CallOptions{}},
-				{"wait", t.Context(), client.CallOptions{Timeout: 20 * time.Millisecond}}, {"wait", ctx, client.CallOptions{}},
+				{"wait", t.Context(), client.CallOptions{Timeout: time.Millisecond}}, {"wait", ctx, client.CallOptions{}},
 			} {
 				_, _ = c.CallTool(call.ctx, call.tool, nil, call.o)
 			}

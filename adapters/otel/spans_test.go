@@ -16,6 +16,7 @@ import (
 	"github.com/correlator-go/correlator/adapters/otel"
 	"github.com/correlator-go/correlator/client"
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/mcp"
 	"github.com/correlator-go/correlator/serve"
 )
@@ -135,7 +136,8 @@ func TestSpansOfOtherMethods(t *testing.T) {
 func TestSpansOfFailures(t *testing.T) {
 	for name, era := range eras {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
+			r, clock := newRig(t), engine.NewManualClock()
+			r.clock = clock
 			c, _, entered := pair(t, r, era, serve.Options{DrainTimeout: -1})
 			check := func(tool, ours, theirs, status, message string) {
 				t.Helper()
@@ -165,8 +167,8 @@ func TestSpansOfFailures(t *testing.T) {
 			check("panic", "-32603", "handler_crashed", "-32603", "Internal error")
 			require.Error(t, call(t.Context(), "nobody", client.CallOptions{}))
 			check("nobody", "-32602", "", "-32602", "")
-			require.ErrorIs(t, call(t.Context(), "wait", client.CallOptions{Timeout: 20 * time.Millisecond}), conn.ErrTimeout)
-			<-entered
+			go func() { <-entered; clock.Advance(time.Second) }()
+			require.ErrorIs(t, call(t.Context(), "wait", client.CallOptions{Timeout: time.Millisecond}), conn.ErrTimeout)
 			check("wait", "timeout", "cancelled", "", "")
 			ctx, stop := context.WithCancel(t.Context())
 			go func() { <-entered; stop() }()
@@ -185,7 +187,7 @@ func TestSpansOfFailures(t *testing.T) {
 // The server's own time limit.
 func TestSpanOfServerTimeout(t *testing.T) {
 	r := newRig(t)
-	c, _, entered := pair(t, r, client.EraModern, serve.Options{Timeout: 20 * time.Millisecond})
+	c, _, entered := pair(t, r, client.EraModern, serve.Options{Timeout: 500 * time.Millisecond})
 	_, err := c.CallTool(t.Context(), "wait", nil, client.CallOptions{})
 	require.Error(t, err)
 	<-entered
