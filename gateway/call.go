@@ -331,6 +331,9 @@ func (c *call) count(o Outcome, err error) {
 		return
 	}
 	e := Event{Kind: CallEnded, Client: c.session.number, Peer: c.session.peer, ID: c.id.ID(), Method: c.method, Tool: c.tool, Outcome: o, Err: err}
+	if r := c.rare.Load(); r != nil {
+		e.Span = r.span
+	}
 	if b := c.backend.Load(); b != nil {
 		e.Upstream = b.target.o.Name
 		if now := g.clock.Now(); c.number.Load() != 0 {

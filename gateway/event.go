@@ -53,6 +53,8 @@ type Event struct {
 	Waited, Took time.Duration
 	// Sent says that the upstream got it.
 	Sent bool
+	// Span is what the Tracer gave for the call, if there is one.
+	Span any
 	// Reason says why something was dropped.
 	Reason Reason
 	// Err says why an upstream or a client went, or a call failed: a *codec.Error where

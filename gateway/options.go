@@ -90,6 +90,9 @@ type Options struct {
 	Router Router
 	// Observer sees what happens, on the goroutine where it does. It must not block.
 	Observer func(Event)
+	// Tracer gives calls a place in traces; nil passes trace contexts as they are. It needs
+	// an Observer, which is told of their ends.
+	Tracer Tracer
 	// OnPanic gets what an observer, a router or a transport panicked with.
 	OnPanic func(v any, stack []byte)
 	// Clock measures deadlines and pauses; nil is the system's.

@@ -16,6 +16,8 @@ type rare struct {
 	holding atomic.Pointer[holding]
 	can     uint8
 	logs    bool
+	// span is what the Tracer gave.
+	span any
 	// batch gets the answer where the request came in one.
 	batch *batch
 	// released is asked when a taken call was cancelled; set before it is taken.

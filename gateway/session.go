@@ -144,6 +144,15 @@ func (s *Session) requested(b *link.Burst, m *codec.Message, in *batch) error {
 	if g.o.Observer != nil {
 		c.tool = g.toolOf(c.method, m)
 	}
+	if g.o.Tracer != nil {
+		traced, span, refusal := s.trace(m, c.method, c.tool)
+		if m = traced; span != nil {
+			c.more().span = span
+		}
+		if refusal != nil {
+			d = &Decision{Refusal: refusal}
+		}
+	}
 	if t == nil || !t.o.Plain {
 		s.hear(c, m)
 	}

@@ -98,7 +98,7 @@ func (n *Node) build(c *config.Config) error {
 }
 
 func (n *Node) gatewayOptions(c *config.Config) gateway.Options {
-	o := gateway.Options{Merge: c.Merge, Limit: limitOf(c.Limits, 0), Rate: c.Clients.Rate, Burst: max(c.Clients.Burst, 0), Observer: n.board.Observe, OnPanic: func(v any, stack []byte) {
+	o := gateway.Options{Merge: c.Merge, Limit: limitOf(c.Limits, 0), Rate: c.Clients.Rate, Burst: max(c.Clients.Burst, 0), Observer: n.board.Observe, Tracer: n.board.Tracer(), OnPanic: func(v any, stack []byte) {
 		n.log.Error("a panic", "value", fmt.Sprint(v), "stack", string(stack))
 	}}
 	for _, name := range c.Names() {
@@ -119,6 +119,9 @@ func (n *Node) Run(ctx context.Context) error {
 		_ = n.gateway.Close()
 		n.member.leave()
 		_ = n.board.Close()
+		if err := n.board.Flush(); err != nil {
+			n.log.Warn("telemetry was not sent", "error", auth.Redact(err.Error()))
+		}
 	}()
 	if err := n.member.join(ctx); err != nil {
 		return err

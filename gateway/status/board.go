@@ -96,6 +96,14 @@ func (b *Board) Watch(g *gateway.Gateway) { b.gateway.Store(g) }
 // Token is what the cancel button needs; "" if only its hash is known.
 func (b *Board) Token() string { return b.token }
 
+// Tracer is for gateway.Options.Tracer; nil without an Export.
+func (b *Board) Tracer() gateway.Tracer {
+	if b.export == nil {
+		return nil
+	}
+	return b.export
+}
+
 // LogCalls turns the line of each call on and off.
 func (b *Board) LogCalls(on bool) { b.logCalls.Store(on) }
 
