@@ -69,7 +69,7 @@ func TestComingFrom(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			near, far := pair(t)
+			near, far := script.Pair(t)
 			release := make(chan struct{})
 			s := jrpc2.NewServer(methods(release, nil), &jrpc2.ServerOptions{AllowPush: true}).Start(channel.Line(far, far))
 			c := open(near)

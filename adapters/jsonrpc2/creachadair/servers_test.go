@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
-	"path/filepath"
 	"sync"
 	"testing"
 
@@ -144,23 +142,12 @@ func methods(release <-chan struct{}, noted chan<- string) handler.Map {
 	}
 }
 
-func pair(t testing.TB) (net.Conn, net.Conn) {
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-	require.NoError(t, err)
-	defer l.Close()
-	a, err := net.Dial("unix", l.Addr().String())
-	require.NoError(t, err)
-	b, err := l.Accept()
-	require.NoError(t, err)
-	return a, b
-}
-
 // Both clients do the same with the library's server, over every framing.
 func TestServer(t *testing.T) {
 	for framing, of := range framings {
 		for name, lib := range libraries {
 			t.Run(framing+"/"+name, func(t *testing.T) {
-				near, far := pair(t)
+				near, far := script.Pair(t)
 				converse(t, lib, of[name](near, near), of["server"](far, far))
 			})
 		}

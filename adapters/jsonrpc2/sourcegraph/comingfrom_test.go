@@ -64,7 +64,7 @@ func TestComingFrom(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			near, far := pair(t)
+			near, far := script.Pair(t)
 			release := make(chan struct{})
 			defer close(release)
 			s := itsOwn(t.Context(), far, serving(release))

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"path/filepath"
 	"sync"
 	"testing"
 
@@ -66,18 +65,6 @@ func (quoted) ReadObject(r *bufio.Reader, v any) error {
 		return err
 	}
 	return json.Unmarshal([]byte(text), v)
-}
-
-// pair gives the two ends of a unix socket.
-func pair(t testing.TB) (net.Conn, net.Conn) {
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-	require.NoError(t, err)
-	defer l.Close()
-	a, err := net.Dial("unix", l.Addr().String())
-	require.NoError(t, err)
-	b, err := l.Accept()
-	require.NoError(t, err)
-	return a, b
 }
 
 // serving is the handler of the tests' servers, as a user of the library writes it.
@@ -143,7 +130,7 @@ func TestBothEnds(t *testing.T) {
 }
 
 func converse(t *testing.T, openClient, openServer opener) {
-	near, far := pair(t)
+	near, far := script.Pair(t)
 	ctx := t.Context()
 	release, notes := make(chan struct{}), make(chan string, 1)
 	s := openServer(ctx, far, serving(release))

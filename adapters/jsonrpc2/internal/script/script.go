@@ -41,15 +41,23 @@ type Line struct {
 	Text   string          `json:"-"` // the whole line
 }
 
-// New gives a stream and the peer behind it, which is gone after the test.
-func New(t testing.TB) (net.Conn, *Peer) {
+// Pair gives both ends of a unix socket, which are the caller's to close.
+func Pair(t testing.TB) (near, far net.Conn) {
+	t.Helper()
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	require.NoError(t, err)
 	defer l.Close()
-	ours, err := net.Dial("unix", l.Addr().String())
+	near, err = net.Dial("unix", l.Addr().String())
 	require.NoError(t, err)
-	theirs, err := l.Accept()
+	far, err = l.Accept()
 	require.NoError(t, err)
+	return near, far
+}
+
+// New gives a stream and the peer behind it, which is gone after the test.
+func New(t testing.TB) (net.Conn, *Peer) {
+	t.Helper()
+	ours, theirs := Pair(t)
 	t.Cleanup(func() { _ = theirs.Close() })
 	return ours, &Peer{Link: theirs, t: t, in: bufio.NewReader(theirs)}
 }
