@@ -14,14 +14,17 @@ import (
 // log level that it has set: a request of the modern era says all of that itself.
 type introduction struct {
 	capabilities, info []byte
-	level              []byte // JSON text; nil is none
+	level              []byte // JSON text
 	// revision is what the client asked for.
 	revision mcp.Revision
 }
 
+// defaultLevel is that of a client that has set none: servers of its own era choose.
+var defaultLevel = []byte(`"info"`)
+
 // introduce keeps the params of initialize.
 func (s *Session) introduce(params []byte) {
-	in := &introduction{capabilities: emptyResult, info: []byte(`{"name":"` + Implementation + `","version":"1"}`)}
+	in := &introduction{capabilities: emptyResult, level: defaultLevel, info: []byte(`{"name":"` + Implementation + `","version":"1"}`)}
 	if spans, err := route.Members(params, "capabilities", "clientInfo"); err == nil {
 		if text := spans[0].Of(params); len(text) > 0 && text[0] == '{' {
 			in.capabilities = append([]byte(nil), text...)
@@ -40,7 +43,9 @@ func (s *Session) setLevel(params []byte) {
 	if was := s.introduced.Load(); was != nil {
 		in = *was
 	}
-	in.level = append([]byte(nil), memberOf(params, "level")...)
+	if level := memberOf(params, "level"); len(level) > 0 {
+		in.level = append([]byte(nil), level...)
+	}
 	s.introduced.Store(&in)
 }
 
@@ -100,9 +105,7 @@ func (b *backend) modernise(c *call, m *codec.Message, edits []codec.Edit) (*cod
 	}
 	meta := append([]byte(`"`+mcp.MetaProtocolVersion+`":"`+string(mcp.Modern)+`","`+mcp.MetaClientCapabilities+`":`), in.capabilities...)
 	meta = append(append(meta, `,"`+mcp.MetaClientInfo+`":`...), in.info...)
-	if in.level != nil {
-		meta = append(append(meta, `,"`+mcp.MetaLogLevel+`":`...), in.level...)
-	}
+	meta = append(append(meta, `,"`+mcp.MetaLogLevel+`":`...), in.level...)
 	params, err := codec.AppendParamsWithMeta(nil, plain.Params(), meta)
 	if err != nil {
 		return m, edits // params that are no object: the server says so
