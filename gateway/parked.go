@@ -14,6 +14,7 @@ type parking struct {
 	calls []*waiting // nil where one has left
 	left  int        // how many have
 	at    int        // where the first one is, or none is before it
+	pause time.Duration
 }
 
 func (p *parking) add(w *waiting) {
@@ -45,7 +46,7 @@ func (p *parking) take() *waiting {
 			return w
 		}
 	}
-	*p = parking{}
+	*p = parking{pause: p.pause}
 	return nil
 }
 
@@ -67,8 +68,12 @@ func (p *parking) remove(w *waiting) {
 	}
 }
 
-// fullRetry is the pause before a server is written to again that did not read.
-const fullRetry = 2 * time.Millisecond
+// The pause before a server is written to again that did not read doubles from the one
+// to the other.
+const (
+	fullRetryMin = 250 * time.Microsecond
+	fullRetryMax = 8 * time.Millisecond
+)
 
 // start sends a call that has its places, now or when the upstream is open and reads.
 // w is nil if it has not waited.
@@ -143,6 +148,8 @@ func (b *backend) back(w *waiting) {
 		b.full.Store(true)
 		b.parked.addFirst(w)
 	}
+	pause := min(max(fullRetryMin, 2*b.parked.pause), fullRetryMax)
+	b.parked.pause = pause
 	l := b.live.Load()
 	b.mu.Unlock()
 	switch {
@@ -155,7 +162,7 @@ func (b *backend) back(w *waiting) {
 		w.call.withdraw()
 	}
 	if l != nil {
-		b.target.g.clock.AfterFunc(fullRetry, func() { b.resume(l) })
+		b.target.g.clock.AfterFunc(pause, func() { b.resume(l) })
 	}
 }
 
@@ -176,9 +183,15 @@ func (b *backend) resume(l *life) {
 			return
 		}
 		b.mu.Unlock()
-		if w.withdraw() && b.send(l, &burst, w.call, &w.message, w.edits, w) {
+		if !w.withdraw() {
+			continue
+		}
+		if b.send(l, &burst, w.call, &w.message, w.edits, w) {
 			return
 		}
+		b.mu.Lock()
+		b.parked.pause = 0
+		b.mu.Unlock()
 	}
 }
 

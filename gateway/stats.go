@@ -7,7 +7,7 @@ type counts struct {
 	dropped                                                       [reasons]atomic.Uint64
 	opened, openFailed                                            atomic.Uint64
 	panics                                                        atomic.Uint64
-	retried, hedged, coalesced                                               atomic.Uint64
+	retried, hedged, coalesced                                    atomic.Uint64
 }
 
 // Stats are counters of a gateway since it was made, and gauges. They are read one by
