@@ -89,7 +89,7 @@ conformance: ## the protocol's conformance suite on examples/everything (needs n
 browser: ## find a Chromium for test-browser, or install Debian's
 	./browser/install.sh
 
-test-browser: ## loadgen's pages in a real browser (skips without `make browser`)
+test-browser: ## the pages of loadgen and the gateway in a real browser (skips without `make browser`)
 	cd browser && $(GO) test -count=1 ./...
 
 cover: ## coverage of the library packages
