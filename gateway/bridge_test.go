@@ -184,12 +184,30 @@ func TestHeldCallEnds(t *testing.T) {
 				cancels := w.Cancels()
 				require.Len(t, cancels, 1)
 				require.Equal(t, number(t, id), cancels[0].Call)
+				require.Equal(t, name != "cancelled", strings.Contains(w.Next(), `"message":"the client has gone"`), "the server learns that nobody answers")
 				require.Zero(t, g.Stats().InFlight)
 				_ = g.Close()
 				synctest.Wait()
 			})
 		})
 	}
+}
+
+// A server that does not want to know any more is answered by nobody; its call goes on.
+func TestHeldAskWithdrawn(t *testing.T) {
+	g, server := start(t, shared())
+	server.Initialize = older
+	c, _ := join(g)
+	require.NoError(t, c.Say(modernCall(`1`, ``)))
+	w := server.Way(0)
+	id, _ := w.NextRequest()
+	w.Say(elicit)
+	_, state := asked(t, c.Next())
+	w.Say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	require.NoError(t, c.Say(modernCall(`2`, `"requestState":"`+state+`","inputResponses":{"1":{}},`)))
+	w.Say(answer(id))
+	require.Equal(t, `{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete"}}`, c.Next())
+	require.Zero(t, g.Stats().Dropped[gateway.UnknownCancel])
 }
 
 // What cannot be bridged is refused: a client that did not say it can be asked, and a
@@ -281,7 +299,7 @@ func TestRoundEnds(t *testing.T) {
 			_ = c.Say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 		}, ""},
 		"gone": {func(_ *fake.Client, s *gateway.Session) { s.Gone(errors.New("reset")) }, ""},
-		"late": {func(*fake.Client, *gateway.Session) { time.Sleep(gateway.DefaultTimeout) }, `"deadline":"input"`},
+		"late": {func(*fake.Client, *gateway.Session) { time.Sleep(gateway.DefaultTimeout) }, `"method":"notifications/cancelled","params":{"requestId":1}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

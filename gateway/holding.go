@@ -214,7 +214,7 @@ func (x *holding) add(burst *link.Burst, a *heldAsk) {
 		if x.c.over.Load() {
 			x.c.more().part.Store(nil)
 			x.mu.Unlock()
-			x.refuseAll("the call is over")
+			x.refuseAll(codec.CodeInternal, "the call is over")
 			return
 		}
 	}
@@ -235,7 +235,7 @@ func (x *holding) show(burst *link.Burst, front *call) {
 	}
 	if !g.holdings.rename(x, x.state, state) {
 		x.mu.Unlock()
-		x.refuseAll("too many clients have not come back")
+		x.refuseAll(CodeBusy, "too many clients have not come back")
 		return
 	}
 	x.state, x.front = state, nil
@@ -403,6 +403,7 @@ func (x *holding) abandoned() {
 	x.mu.Unlock()
 	if !over {
 		x.c.cancel(errClientCancelled, nil, nil)
+		x.refuseAll(codec.CodeInternal, errAskGone.Error())
 	}
 }
 
@@ -416,13 +417,38 @@ func (x *holding) abandonedBy(c *call) {
 	}
 }
 
+// withdraw forgets what a server does not want to know any more; false says that it
+// asked for no such thing.
+func (h *holdings) withdraw(l *life, id codec.ID) bool {
+	h.mu.Lock()
+	all := make([]*holding, 0, len(h.all))
+	for _, x := range h.all {
+		if x.c.backend.Load() == l.b {
+			all = append(all, x)
+		}
+	}
+	h.mu.Unlock()
+	for _, x := range all {
+		x.mu.Lock()
+		for key, a := range x.asks {
+			if a.life == l && a.id.ID() == id {
+				delete(x.asks, key)
+				x.mu.Unlock()
+				return true
+			}
+		}
+		x.mu.Unlock()
+	}
+	return false
+}
+
 // refuseAll tells the server that nobody will answer what it asks.
-func (x *holding) refuseAll(why string) {
+func (x *holding) refuseAll(code int64, why string) {
 	x.mu.Lock()
 	asks := x.asks
 	x.asks = make(map[string]*heldAsk)
 	x.mu.Unlock()
 	for _, a := range asks {
-		a.life.reply(nil, codec.AppendError(nil, a.id.Append(nil), &codec.Error{Code: CodeBusy, Message: why}))
+		a.life.reply(nil, codec.AppendError(nil, a.id.Append(nil), &codec.Error{Code: code, Message: why}))
 	}
 }

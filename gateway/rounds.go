@@ -168,13 +168,19 @@ func (c *call) nextRound() {
 
 // failRound ends the call.
 func (c *call) failRound(e *codec.Error) {
-	if c.finish(nil, Failed, nil, e) {
-		c.endRound()
+	if !c.finish(nil, Failed, nil, e) {
+		return
+	}
+	for _, a := range c.forgetRound() {
+		params := append(codec.IntID(a.number).Append([]byte(`{"requestId":`)), '}')
+		c.session.send(nil, &link.Frame{Bytes: codec.AppendNotification(nil, mcp.NoteCancelled, params), About: c.id.ID(), Class: link.Ask})
 	}
 }
 
-// endRound forgets what the client was asked.
-func (c *call) endRound() {
+func (c *call) endRound() { c.forgetRound() }
+
+// forgetRound forgets what the client was asked, and gives what it has not answered.
+func (c *call) forgetRound() (open []*ask) {
 	r := c.more().rounds
 	r.mu.Lock()
 	asks := r.asks
@@ -185,6 +191,9 @@ func (c *call) endRound() {
 	}
 	r.mu.Unlock()
 	for _, a := range asks {
-		a.leave()
+		if a.leave() {
+			open = append(open, a)
+		}
 	}
+	return open
 }
