@@ -44,24 +44,24 @@ func (t *target) newLimits() {
 		queue = limit.DefaultQueueWait
 	}
 	t.limits = callLimits{or(queue, 0), or(o.IdleTimeout, 0), or(o.Timeout, 0)}
-	t.byMethod = make(map[string]callLimits)
+	t.byMethod = make(map[string]*callLimits)
 	if !o.Plain {
 		// It lasts for as long as its client listens.
-		t.byMethod[mcp.MethodListen] = callLimits{t.limits.queue, engine.NoTimeout, engine.NoTimeout}
+		t.byMethod[mcp.MethodListen] = &callLimits{t.limits.queue, engine.NoTimeout, engine.NoTimeout}
 	}
 	for method, d := range o.Methods {
 		base, ok := t.byMethod[method]
 		if !ok {
-			base = t.limits
+			base = &t.limits
 		}
-		t.byMethod[method] = callLimits{or(d.Queue, base.queue), or(d.Idle, base.idle), or(d.Total, base.total)}
+		t.byMethod[method] = &callLimits{or(d.Queue, base.queue), or(d.Idle, base.idle), or(d.Total, base.total)}
 	}
 }
 
 func (t *target) limitsOf(method string) *callLimits {
 	if len(t.byMethod) > 0 {
 		if l, ok := t.byMethod[method]; ok {
-			return &l
+			return l
 		}
 	}
 	return &t.limits

@@ -19,7 +19,7 @@ type target struct {
 	gate     *limit.Gate
 	breaker  *breaker
 	limits   callLimits // of methods that have none of their own
-	byMethod map[string]callLimits
+	byMethod map[string]*callLimits
 	// ways is how many have a server, or wait for one.
 	ways atomic.Int64
 

@@ -23,10 +23,13 @@ func run(args []string, out, log io.Writer) int {
 	f.SetOutput(log)
 	quick := f.Bool("quick", false, "short rounds, fewer clients: to see that it runs")
 	peers := f.String("peers", "", "the directory of bench/peers; empty finds it from here")
+	clients := f.Int("clients", 16, "how many clients call at once")
 	if f.Parse(args) != nil {
 		return 2
 	}
-	rows, err := measure(settingsFor(*quick, *peers), log)
+	s := settingsFor(*quick, *peers)
+	s.clients = max(1, *clients)
+	rows, err := measure(s, log)
 	short := report(out, rows)
 	if err != nil {
 		_, _ = fmt.Fprintln(log, "check:", err)

@@ -116,7 +116,7 @@ func copies(args []string) error {
 // passes is the gateway, whose clients share one way to the server.
 func passes(args []string) error {
 	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{
-		Name: "echo", Opener: upstream.Dial("unix", args[1], conn.Options{}), Isolation: gateway.Shared,
+		Name: "echo", Opener: upstream.Dial("unix", args[1], conn.Options{WriteBuffer: 64 << 20}), Isolation: gateway.Shared,
 		Limit: limit.Options{MaxInFlight: 1 << 17, MaxQueued: 1 << 18},
 	}}})
 	if err != nil {
