@@ -327,3 +327,15 @@ func TestRoundEnds(t *testing.T) {
 		})
 	}
 }
+
+// Which era a client is of is what its requests say at their place, however it is spelt.
+func TestEraOfClient(t *testing.T) {
+	g, server := start(t, shared())
+	server.Initialize = older
+	answerer(t, server, map[string]string{"prompts/get": `{}`})
+	look, _ := join(g)
+	require.Equal(t, `"result":{}}`, ask(t, look, "1", "prompts/get", `{"arguments":{"_meta":{`+modernMembers+`}}}`))
+	require.Equal(t, `"result":{}}`, ask(t, look, "2", "prompts/get", `{"_meta":{"x":{`+modernMembers+`}}}`))
+	escaped, _ := join(g)
+	require.Equal(t, `"result":{"resultType":"complete"}}`, ask(t, escaped, "1", "prompts/get", `{"_meta":{`+strings.ReplaceAll(modernMembers, "/", `\/`)+`}}`))
+}

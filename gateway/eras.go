@@ -60,14 +60,12 @@ func (b *backend) translate(c *call, m *codec.Message, edits []codec.Edit) (*cod
 	case c.session.older.Load() && b.isModernOnly():
 		return b.modernise(c, m, edits)
 	case c.modern && hasRounds(c.method) && b.isOlderOnly():
-		c.more().logs = bytes.Contains(m.Params(), logMark)
-		c.more().can = capabilitiesOf(memberOf(memberOf(m.Params(), "_meta"), mcp.MetaClientCapabilities))
+		meta := memberOf(m.Params(), "_meta")
+		c.more().logs = len(memberOf(meta, mcp.MetaLogLevel)) > 0
+		c.more().can = capabilitiesOf(memberOf(meta, mcp.MetaClientCapabilities))
 	}
 	return m, edits
 }
-
-// logMark stands in a request of the modern era that wants to hear of log lines.
-var logMark = []byte(mcp.MetaLogLevel)
 
 // logged takes a log line, or what else is for one client, to whom it is for. A client of
 // the modern era hears of it while the request lasts that asked for it.
@@ -95,7 +93,7 @@ func (l *life) logged(burst *link.Burst, m *codec.Message, s *Session, about *ca
 // modernise has a request say of itself what its client said in initialize.
 func (b *backend) modernise(c *call, m *codec.Message, edits []codec.Edit) (*codec.Message, []codec.Edit) {
 	in := c.session.introduced.Load()
-	if in == nil || bytes.Contains(m.Params(), modernMark) {
+	if in == nil || bytes.Contains(m.Params(), modernMark) && namesRevision(m.Params()) {
 		return m, edits
 	}
 	frame := codec.AppendSplice(nil, m.Frame(), edits...)

@@ -240,7 +240,7 @@ func (s *Session) hear(c *call, m *codec.Message) {
 	case c.method == mcp.MethodInitialize:
 		s.older.Store(true)
 		s.introduce(m.Params())
-	case bytes.Contains(m.Params(), modernMark):
+	case s.peer.Alone || bytes.Contains(m.Params(), modernMark) && (s.modern.Load() || namesRevision(m.Params())):
 		c.modern = true
 		if !s.modern.Load() {
 			s.modern.Store(true)
@@ -248,8 +248,14 @@ func (s *Session) hear(c *call, m *codec.Message) {
 	}
 }
 
-// modernMark stands in every request of the modern era.
-var modernMark = []byte(mcp.MetaProtocolVersion)
+// modernMark stands in every request of the modern era, and in few others: then the
+// first is looked at closely.
+var modernMark = []byte(`protocolVersion"`)
+
+// namesRevision reports whether a request is of the modern era.
+func namesRevision(params []byte) bool {
+	return len(memberOf(memberOf(params, "_meta"), mcp.MetaProtocolVersion)) > 0
+}
 
 // find gives the call of this client that is in flight under id.
 func (s *Session) find(id codec.ID) (*call, bool) {
