@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -280,6 +282,61 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 }
 
 // What many write at once goes out together.
+// What is given up leaves its frame behind, and a peer that reads nothing makes
+// these no more than WriteBuffer.
+func TestWriteBuffer(t *testing.T) {
+	for _, limit := range []int{1000, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			ours, theirs := net.Pipe()
+			link, err := gosdk.Stream(ours, gosdk.Options{WriteBuffer: limit}).Connect(t.Context())
+			require.NoError(t, err)
+			message, err := jsonrpc.DecodeMessage([]byte(`{"jsonrpc":"2.0","method":"notifications/x"}`))
+			require.NoError(t, err)
+			var wg sync.WaitGroup
+			for range 500 {
+				wg.Go(func() {
+					ctx, stop := context.WithTimeout(t.Context(), time.Second)
+					defer stop()
+					require.ErrorIs(t, link.Write(ctx, message), context.DeadlineExceeded)
+				})
+			}
+			wg.Wait()
+			read := make(chan int, 1)
+			go func() {
+				text, _ := io.ReadAll(theirs)
+				read <- len(text)
+			}()
+			synctest.Wait() // it has all that waited
+			require.NoError(t, link.Write(t.Context(), message), "there is room again")
+			require.NoError(t, link.Close())
+			frame := len(`{"jsonrpc":"2.0","method":"notifications/x"}`) + 1
+			require.LessOrEqual(t, <-read, 2*max(limit, frame)+frame)
+		})
+	}
+}
+
+// Close ends those that wait for room.
+func TestCloseEndsWhoWaitsForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		link, err := gosdk.Stream(ours, gosdk.Options{WriteBuffer: 1}).Connect(t.Context())
+		require.NoError(t, err)
+		message, err := jsonrpc.DecodeMessage([]byte(`{"jsonrpc":"2.0","method":"notifications/x"}`))
+		require.NoError(t, err)
+		failed := make(chan error, 9)
+		for range cap(failed) {
+			go func() { failed <- link.Write(context.Background(), message) }()
+		}
+		synctest.Wait()
+		require.Empty(t, failed)
+		require.NoError(t, link.Close())
+		for range cap(failed) {
+			require.ErrorIs(t, <-failed, io.ErrClosedPipe)
+		}
+	})
+}
+
 func TestWritesAreShared(t *testing.T) {
 	ours, p := pair(t)
 	link := gosdk.Stream(ours, gosdk.Options{})

@@ -37,9 +37,15 @@ func newLink(stream io.ReadWriteCloser, o Options) *link {
 	if o.MaxDepth == 0 {
 		o.MaxDepth = DefaultMaxDepth
 	}
+	switch {
+	case o.WriteBuffer == 0:
+		o.WriteBuffer = conn.DefaultWriteBuffer
+	case o.WriteBuffer < 0:
+		o.WriteBuffer = 1<<31 - 1
+	}
 	from := &source{from: stream}
 	return &link{
-		stream: stream, o: o, from: from, writer: newWriter(stream),
+		stream: stream, o: o, from: from, writer: newWriter(stream, o.WriteBuffer),
 		frames: codec.NewReader(from, codec.ReaderOptions{MaxFrame: o.MaxFrame, Scan: codec.ScanOptions{MaxDepth: o.MaxDepth}}),
 	}
 }

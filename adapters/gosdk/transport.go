@@ -20,6 +20,11 @@ type Options struct {
 	// MaxDepth bounds the nesting of a message. Zero is DefaultMaxDepth, that of
 	// go-sdk; negative has no limit but MaxFrame.
 	MaxDepth int
+	// WriteBuffer bounds the bytes that wait for a peer that does not read, beside
+	// those of the write that goes on. A message that finds no room waits, until its
+	// ctx ends; one that is longer passes alone. Zero is conn.DefaultWriteBuffer,
+	// 8 MiB, negative 2 GiB.
+	WriteBuffer int
 	// OnStray sees what came in and could not be used. It is called by the reader,
 	// which it must not block. Nil sees nothing; it is counted in any case.
 	OnStray func(conn.Stray)

@@ -13,6 +13,7 @@ import (
 // does not read, and a writer can leave when its ctx ends.
 type writer struct {
 	to             io.Writer
+	limit          int // bytes that may wait to be written
 	writes, frames atomic.Uint64
 
 	mu      sync.Mutex // protects the fields below
@@ -33,11 +34,21 @@ type flight struct {
 // tryWriteBytes bounds what waits to be written when a refusal is added to it.
 const tryWriteBytes = 64 << 10
 
-func newWriter(to io.Writer) *writer { return &writer{to: to} }
+func newWriter(to io.Writer, limit int) *writer { return &writer{to: to, limit: limit} }
 
 // write returns when frame was written, or ctx has ended.
 func (w *writer) write(ctx context.Context, frame []byte) error {
 	w.mu.Lock()
+	for w.err == nil && w.next != nil && len(w.next.buf)+len(frame) > w.limit {
+		full := w.next
+		w.mu.Unlock()
+		select {
+		case <-full.done: // its error is w.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		w.mu.Lock()
+	}
 	if w.err != nil {
 		defer w.mu.Unlock()
 		return w.err
