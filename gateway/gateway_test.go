@@ -81,6 +81,9 @@ func TestG06IDsComeBack(t *testing.T) {
 	for _, id := range []string{`"1"`, `1`, `"007"`, `""`, `"a\"b"`, `"\u0032"`, `0`, `-1`, `9007199254740993`, `18446744073709551616`} {
 		require.Contains(t, c.Next(), `"id":`+id+`,`)
 	}
+	require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":1.0,"method":"m"}`), "no id of MCP: it goes nowhere, and is counted")
+	require.EqualValues(t, 1, g.Stats().Dropped[gateway.UnreadableClient])
+	require.Empty(t, c.Unread())
 }
 
 // A second request under an id in flight goes nowhere, and harms the first one not.

@@ -220,8 +220,9 @@ func (s *Session) hand(c *call, take func(Reply)) {
 var undecided Decision
 
 // route asks the router, who may panic.
-func (s *Session) route(r Router, m *codec.Message) *Decision {
-	d, failed := new(Decision), true
+func (s *Session) route(r Router, m *codec.Message) (d *Decision) {
+	d = new(Decision)
+	failed := true
 	defer func() {
 		if failed {
 			*d = Decision{Refusal: &codec.Error{Code: codec.CodeInternal, Message: "internal error"}}
