@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"net/http"
 	"sync"
 
 	"github.com/correlator-go/correlator/codec"
@@ -70,8 +71,14 @@ func (p *exchanger) join(g *gateway.Gateway) bool {
 // Receive implements serve.Peer.
 func (p *exchanger) Receive(in *serve.Incoming) error {
 	if in.Headers != nil && !in.Headers.Agree(in.Message) {
-		p.refuse(in.Exchange, in.Message.RawID(), mcp.CodeHeaderMismatch, "Header mismatch")
+		p.refuse(in.Exchange, in.Message.RawID(), &codec.Error{Code: mcp.CodeHeaderMismatch, Message: "Header mismatch"}, http.StatusBadRequest)
 		return nil
+	}
+	if p.who.Alone {
+		if refusal, status := unfit(in.Message); refusal != nil {
+			p.refuse(in.Exchange, in.Message.RawID(), refusal, status)
+			return nil
+		}
 	}
 	if in.Batch {
 		return p.receiveBatch(in)
@@ -131,9 +138,9 @@ func (p *exchanger) forget(ids []codec.ID) {
 }
 
 // refuse answers in the gateway's place.
-func (p *exchanger) refuse(x mcp.ExchangeID, rawID []byte, code int64, text string) {
-	frame := codec.AppendError(nil, rawID, &codec.Error{Code: code, Message: text})
-	_ = p.out.Write(x, serve.Outgoing{Frame: frame, Final: true, Status: statusOf(code)})
+func (p *exchanger) refuse(x mcp.ExchangeID, rawID []byte, e *codec.Error, status int) {
+	frame := codec.AppendError(nil, rawID, e)
+	_ = p.out.Write(x, serve.Outgoing{Frame: frame, Final: true, Status: status})
 	p.out.Close(x)
 }
 

@@ -20,13 +20,13 @@ func (p *exchanger) receiveBatch(in *serve.Incoming) error {
 	err := codec.DecodeValue(in.Message.Frame(), &parts)
 	switch {
 	case !p.Revision().HasBatches():
-		p.refuse(in.Exchange, nil, codec.CodeInvalidRequest, "invalid request: this revision has no batches")
+		p.refuse(in.Exchange, nil, &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: this revision has no batches"}, http.StatusBadRequest)
 		return nil
 	case err != nil:
-		p.refuse(in.Exchange, nil, codec.CodeParse, "parse error")
+		p.refuse(in.Exchange, nil, &codec.Error{Code: codec.CodeParse, Message: "parse error"}, http.StatusBadRequest)
 		return nil
 	case len(parts) == 0 || len(parts) > maxBatch:
-		p.refuse(in.Exchange, nil, codec.CodeInvalidRequest, "invalid request: a batch has from 1 to 1024 messages")
+		p.refuse(in.Exchange, nil, &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: a batch has from 1 to 1024 messages"}, http.StatusBadRequest)
 		return nil
 	}
 	x := &exchange{id: in.Exchange, batch: true, left: 1} // 1 for this function
