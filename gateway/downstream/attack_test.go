@@ -267,7 +267,7 @@ func TestAttackTwoHeaders(t *testing.T) {
 // What a server says cannot end an event early and begin one of its own.
 func TestAttackEventsByServer(t *testing.T) {
 	w := shared(t)
-	answer := w.begin(http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":7,"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, modern("tools/call", "x")...)
+	answer := w.begin(http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":7,"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, modern("tools/call", "x")...)
 	number, _ := w.server.Way(0).NextRequest()
 	w.server.Way(0).Say("{\"jsonrpc\":\"2.0\",\r\r\n\n\"method\":\"notifications/progress\",\n\ndata\":\"x\"}")
 	w.server.Way(0).Say("{\"jsonrpc\":\"2.0\",\r\n\n\"method\":\"notifications/progress\",\"params\":{\"progressToken\":" + number + ",\"progress\":1,\n\n\"message\":\"a\\n\\ndata: {}\"}}")

@@ -103,10 +103,12 @@ func TestLegacySession(t *testing.T) {
 	listening := w.do(http.MethodGet, "", in...)
 	require.Equal(t, http.StatusOK, listening.StatusCode)
 	way.Say(`{"jsonrpc":"2.0","id":"ask","method":"roots/list"}`)
-	require.Equal(t, `{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, listening.event())
+	require.Equal(t, `{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, r.event(), "the one call that it works on is what it asks about")
 	require.Equal(t, http.StatusAccepted, w.do(http.MethodPost, `{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`, in...).StatusCode)
 	require.Equal(t, `{"jsonrpc":"2.0","id":"ask","result":{"roots":[]}}`, way.Next())
 
+	way.Say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	require.Equal(t, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, listening.event())
 	way.Say(`{"jsonrpc":"2.0","id":` + number + `,"result":{}}`)
 	require.Equal(t, `{"jsonrpc":"2.0","id":0,"result":{}}`, r.event())
 
