@@ -128,3 +128,10 @@ func (c *Client) Ended() error {
 	defer c.mu.Unlock()
 	return c.ended
 }
+
+// Forget lets go of what was sent.
+func (c *Client) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames, c.read = nil, 0
+}

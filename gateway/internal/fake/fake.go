@@ -320,3 +320,10 @@ func (w *Way) Cancels() []Cancel {
 	defer w.mu.Unlock()
 	return append([]Cancel(nil), w.cancels...)
 }
+
+// Forget lets go of what was sent.
+func (w *Way) Forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.frames, w.read, w.cancels = nil, 0, nil
+}
