@@ -80,7 +80,7 @@ func (s *Session) Refused(b *link.Burst, m *codec.Message, err error) {
 	if id.Kind() < codec.IDInt {
 		return
 	}
-	if _, ok := s.g.table.Find(route.Key{Client: s.number, ID: id}); ok {
+	if _, ok := s.find(id); ok {
 		return
 	}
 	s.answerError(b, id, id.Append(nil), refusal)
@@ -296,7 +296,7 @@ func (s *Session) notified(b *link.Burst, m *codec.Message) {
 func (s *Session) cancelled(b *link.Burst, m *codec.Message) {
 	id, err := codec.ParseID(m.RequestID(), codec.JSONRPC)
 	if err == nil && id.Kind() >= codec.IDInt {
-		if c, ok := s.g.table.Find(route.Key{Client: s.number, ID: id}); ok && c.cancel(errClientCancelled, b, m) {
+		if c, ok := s.find(id); ok && c.cancel(errClientCancelled, b, m) {
 			return
 		}
 	}
