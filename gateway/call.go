@@ -341,6 +341,8 @@ func (c *call) count(o Outcome, err error) {
 		} else {
 			e.Waited = now - c.begun
 		}
+	} else {
+		e.Took = g.clock.Now() - c.begun // the gateway's own answer
 	}
 	g.observe(&e)
 }

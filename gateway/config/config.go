@@ -9,18 +9,19 @@ import (
 // none, as in the options that they become; the file says none. The tags are what the
 // schema says of each member.
 type Config struct {
-	Listen    []Listen            `yaml:"listen" doc:"Where clients come in. Without any it is http://127.0.0.1:8808/mcp."`
-	Upstreams map[string]Upstream `yaml:"upstreams" doc:"The servers, by name. At least one." required:"true"`
-	Merge     bool                `yaml:"merge" doc:"Offers all upstreams as one server: tools and prompts are called name__tool. Without it there is one upstream, as it is."`
-	Isolation string              `yaml:"isolation" enum:"session identity shared" doc:"Who shares a way to an upstream that does not say so itself. Default session."`
-	Limits    Limits              `yaml:"limits" doc:"Bounds of all upstreams together."`
-	Clients   Clients             `yaml:"clients" doc:"Bounds of each client."`
-	Auth      *Auth               `yaml:"auth" doc:"Who may come in over HTTP and WebSocket. Without it everybody who reaches the address."`
-	Status    Status              `yaml:"status" doc:"The status page, metrics and health."`
-	Log       Log                 `yaml:"log" doc:"The log, on standard error."`
-	Telemetry Telemetry           `yaml:"telemetry" doc:"OpenTelemetry over OTLP."`
-	Drain     time.Duration       `yaml:"drain" doc:"How long calls may go on after SIGTERM. Default 10s."`
-	Cluster   *Cluster            `yaml:"cluster" doc:"The NATS server where nodes meet; without it this is the only node."`
+	Listen        []Listen            `yaml:"listen" doc:"Where clients come in. Without any it is http://127.0.0.1:8808/mcp."`
+	Upstreams     map[string]Upstream `yaml:"upstreams" doc:"The servers, by name. At least one." required:"true"`
+	Merge         bool                `yaml:"merge" doc:"Offers all upstreams as one server: tools and prompts are called name__tool. Without it there is one upstream, as it is."`
+	MergePatience time.Duration       `yaml:"mergePatience" doc:"How long a list waits for a slow upstream when another one has answered; what is late is missing."`
+	Isolation     string              `yaml:"isolation" enum:"session identity shared" doc:"Who shares a way to an upstream that does not say so itself. Default session."`
+	Limits        Limits              `yaml:"limits" doc:"Bounds of all upstreams together."`
+	Clients       Clients             `yaml:"clients" doc:"Bounds of each client."`
+	Auth          *Auth               `yaml:"auth" doc:"Who may come in over HTTP and WebSocket. Without it everybody who reaches the address."`
+	Status        Status              `yaml:"status" doc:"The status page, metrics and health."`
+	Log           Log                 `yaml:"log" doc:"The log, on standard error."`
+	Telemetry     Telemetry           `yaml:"telemetry" doc:"OpenTelemetry over OTLP."`
+	Drain         time.Duration       `yaml:"drain" doc:"How long calls may go on after SIGTERM. Default 10s."`
+	Cluster       *Cluster            `yaml:"cluster" doc:"The NATS server where nodes meet; without it this is the only node."`
 
 	file  string
 	lines map[string]int // of each member, by its path
@@ -95,11 +96,13 @@ type Limits struct {
 
 // Clients bound one client.
 type Clients struct {
-	Rate   float64 `yaml:"rate" doc:"Calls a second."`
-	Burst  int     `yaml:"burst" doc:"Calls at once after a pause."`
-	Buffer int     `yaml:"buffer" doc:"Bytes that may wait for a client that does not read; beyond it the client is let go of. Default 4 MiB."`
-	Frame  int     `yaml:"frame" doc:"The longest message, in bytes. Default 16 MiB."`
-	Most   int     `yaml:"most" doc:"How many clients each address takes. Default 32768."`
+	Rate     float64 `yaml:"rate" doc:"Calls a second."`
+	Burst    int     `yaml:"burst" doc:"Calls at once after a pause."`
+	Buffer   int     `yaml:"buffer" doc:"Bytes that may wait for a client that does not read; beyond it the client is let go of. Default 4 MiB."`
+	Overflow string  `yaml:"overflow" enum:"coalesce close" doc:"What becomes of a client that reads too slowly: of its progress the last is kept for each call, or it is let go of. It never loses an answer. Default coalesce."`
+	Partial  int     `yaml:"partial" doc:"Bytes of all messages together that have begun to come in and are not whole. Default 256 MiB."`
+	Frame    int     `yaml:"frame" doc:"The longest message, in bytes. Default 16 MiB."`
+	Most     int     `yaml:"most" doc:"How many clients each address takes. Default 32768."`
 }
 
 // Auth is who may come in.

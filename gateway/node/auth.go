@@ -89,7 +89,7 @@ func restartFor(before, after *config.Config) []string {
 		"cluster":   !reflect.DeepEqual(before.Cluster, after.Cluster),
 		"clients":   before.Clients != after.Clients,
 		"limits":    before.Limits != after.Limits,
-		"merge":     before.Merge != after.Merge,
+		"merge":     before.Merge != after.Merge || before.MergePatience != after.MergePatience,
 	} {
 		if differ {
 			out = append(out, name)

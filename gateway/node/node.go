@@ -13,6 +13,7 @@ import (
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/auth"
 	"github.com/correlator-go/correlator/gateway/config"
+	"github.com/correlator-go/correlator/gateway/limit"
 	"github.com/correlator-go/correlator/gateway/status"
 )
 
@@ -98,9 +99,15 @@ func (n *Node) build(c *config.Config) error {
 }
 
 func (n *Node) gatewayOptions(c *config.Config) gateway.Options {
-	o := gateway.Options{Merge: c.Merge, Limit: limitOf(c.Limits, 0), Rate: c.Clients.Rate, Burst: max(c.Clients.Burst, 0), Observer: n.board.Observe, Tracer: n.board.Tracer(), OnPanic: func(v any, stack []byte) {
+	o := gateway.Options{Merge: c.Merge, MergePatience: c.MergePatience, Limit: limitOf(c.Limits, 0), Rate: c.Clients.Rate, Burst: max(c.Clients.Burst, 0), Observer: n.board.Observe, Tracer: n.board.Tracer(), OnPanic: func(v any, stack []byte) {
 		n.log.Error("a panic", "value", fmt.Sprint(v), "stack", string(stack))
 	}}
+	if c.Clients.Overflow == "close" {
+		o.Overflow = gateway.CloseSlow
+	}
+	if c.Clients.Partial != 0 {
+		limit.Partial.Bound(int64(c.Clients.Partial)) // the process has one
+	}
 	for _, name := range c.Names() {
 		o.Upstreams = append(o.Upstreams, n.built[name].as)
 	}
@@ -190,7 +197,7 @@ func (n *Node) ready() {
 			}
 		}
 	}
-	n.log.Info("serving", "clients", r.Clients)
+	n.log.Debug("serving", "clients", r.Clients)
 	if n.o.Ready != nil {
 		n.o.Ready(r)
 	}

@@ -115,10 +115,10 @@ func (s *series) of(k key) *histograms {
 		k.tool = other
 	}
 	if h = s.all[k]; h == nil {
-		h = &histograms{
-			server: s.set.GetOrCreatePrometheusHistogramExt(k.name("mcp_server_operation_duration_seconds", true), bounds),
-			client: s.set.GetOrCreatePrometheusHistogramExt(k.name("mcp_client_operation_duration_seconds", false), bounds),
-			queue:  s.set.GetOrCreatePrometheusHistogramExt(fmt.Sprintf(`correlator_gateway_queue_duration_seconds{correlator_upstream=%s}`, quote(k.upstream)), bounds),
+		h = &histograms{server: s.set.GetOrCreatePrometheusHistogramExt(k.name("mcp_server_operation_duration_seconds", true), bounds)}
+		if k.upstream != "" { // else the gateway answered
+			h.client = s.set.GetOrCreatePrometheusHistogramExt(k.name("mcp_client_operation_duration_seconds", false), bounds)
+			h.queue = s.set.GetOrCreatePrometheusHistogramExt(fmt.Sprintf(`correlator_gateway_queue_duration_seconds{correlator_upstream=%s}`, quote(k.upstream)), bounds)
 		}
 		s.all[k] = h
 	}
@@ -151,7 +151,7 @@ func quote(s string) string {
 func (s *series) call(e *gateway.Event) {
 	h := s.of(keyOf(e))
 	h.server.Update((e.Waited + e.Took).Seconds())
-	if e.Upstream != "" {
+	if h.client != nil && e.Upstream != "" {
 		h.queue.Update(e.Waited.Seconds())
 		if e.Sent {
 			h.client.Update(e.Took.Seconds())

@@ -57,6 +57,11 @@ func serve(ctx context.Context, c *config.Config, again func() (*config.Config, 
 	defer func() { _ = out.Close() }()
 	log := logger(c.Log, out)
 	n, err := node.New(c, node.Options{Log: log, Ready: func(r node.Ready) {
+		if c.Log.Format == "json" {
+			// Not by log, which would take the page's token out.
+			slog.New(slog.NewJSONHandler(out, nil)).Info("serving", "clients", r.Clients, "status", r.Status)
+			return
+		}
 		for _, one := range r.Clients {
 			_, _ = fmt.Fprintf(out, "gateway: serving at %s\n", one)
 		}
