@@ -147,6 +147,20 @@ func (g *Gateway) endListens(t *target) {
 	}
 }
 
+// endedListen takes a server's cancel of a subscription, one of two ways in which servers
+// end them: the client hears of it by the answer, which is the other. False says that
+// it is none.
+func (b *backend) endedListen(id codec.ID) bool {
+	number, ok := id.Int()
+	if !ok {
+		return false
+	}
+	if c := b.owners.find(number); c != nil && c.method == mcp.MethodListen {
+		return c.cancel(errListenOver, nil, nil)
+	}
+	return b.hub.owns(number) && b.engine.Cancel(id, errListenOver)
+}
+
 // listenResult is the answer to a listen request that is over.
 func (c *call) listenResult() []byte {
 	return append(append([]byte(`{"resultType":"`+mcp.ResultComplete+`",`), c.subscriptionMeta()...), '}')

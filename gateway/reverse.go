@@ -235,6 +235,9 @@ func (l *life) withdrawn(burst *link.Burst, m *codec.Message) {
 	b.mu.Lock()
 	a := b.asks[id]
 	b.mu.Unlock()
+	if a == nil && b.endedListen(id) {
+		return
+	}
 	if err == nil && a == nil && b.target.g.holdings.withdraw(l, id) {
 		return // its client answers it, or not: nobody waits for that
 	}

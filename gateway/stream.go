@@ -176,6 +176,13 @@ func (h *hub) ended(number int64) {
 	}
 }
 
+// owns reports whether a call is the gateway's own subscription.
+func (h *hub) owns(number int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return number != 0 && (number == h.stream.number || number == h.stream.next)
+}
+
 // published takes a notification of the gateway's own subscription to the clients of
 // the older era; false says that it is of another.
 func (h *hub) published(burst *link.Burst, number int64, m *codec.Message) bool {

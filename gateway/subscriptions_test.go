@@ -248,3 +248,21 @@ func TestDrainEndsListens(t *testing.T) {
 		})
 	}
 }
+
+// A server ends a subscription by cancelling it: its client gets the answer that says so.
+func TestServerCancelsListen(t *testing.T) {
+	g, server := start(t, shared())
+	server.Discover = discovered
+	c, _ := join(g)
+	require.NoError(t, c.Say(listen(`7`, `"toolsListChanged":true`)))
+	w := server.Way(0)
+	id, _ := w.NextRequest()
+	w.Say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+	require.Equal(t, `{"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":7}}}`, c.Next())
+	w.Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete"}}`)
+	w.Say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+	require.Empty(t, c.Unread())
+	s := g.Stats()
+	require.EqualValues(t, 1, s.Dropped[gateway.LateAnswer])
+	require.EqualValues(t, 1, s.Dropped[gateway.UnknownCancel])
+}
