@@ -74,7 +74,7 @@ func (p *exchanger) Receive(in *serve.Incoming) error {
 		p.refuse(in.Exchange, in.Message.RawID(), &codec.Error{Code: mcp.CodeHeaderMismatch, Message: "Header mismatch"}, http.StatusBadRequest)
 		return nil
 	}
-	if p.who.Alone {
+	if p.who.Alone || isModernInitialize(in.Message) {
 		if refusal, status := unfit(in.Message); refusal != nil {
 			p.refuse(in.Exchange, in.Message.RawID(), refusal, status)
 			return nil

@@ -9,6 +9,12 @@ import (
 	"github.com/correlator-go/correlator/mcp"
 )
 
+// isModernInitialize reports whether a message says that it is of the modern era, which
+// has no such method. All else that says so never comes to a session.
+func isModernInitialize(m *codec.Message) bool {
+	return m != nil && string(m.Method()) == mcp.MethodInitialize && bytes.Contains(m.Params(), []byte(mcp.MetaProtocolVersion))
+}
+
 // unfit says what is wrong with a request of the modern era over HTTP, which every
 // server refuses in the same way; nil is fit. It is refused here since MCP names an
 // HTTP status for it, and a server's error alone does not tell that it is this one.
