@@ -46,6 +46,7 @@ var allowed = []struct {
 	{"status", []string{".", "auth", "link"}, []string{"codec"}},
 	{"config", nil, nil},
 	{"node", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "limit", "link", "merge", "status", "upstream"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
+	{"internal/fault", nil, nil},
 	{"internal/check", []string{".", "downstream", "limit", "upstream"}, []string{"bench/claim", "bench/rival", "codec", "conn", "internal/echo"}},
 	{"cmd/gateway", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "link", "node", "status", "upstream"}, []string{"conn"}},
 }

@@ -1,0 +1,90 @@
+package fault_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/gateway"
+	"github.com/correlator-go/correlator/gateway/downstream"
+	"github.com/correlator-go/correlator/gateway/upstream"
+)
+
+// bed is a gateway between unix sockets, with a server that serve plays.
+type bed struct {
+	g       *gateway.Gateway
+	clients string
+}
+
+// lay makes a bed. serve gets each connection of the gateway to the server.
+func lay(t *testing.T, u gateway.Upstream, o gateway.Options, down downstream.Options, serve func(net.Conn)) *bed {
+	t.Helper()
+	dir := t.TempDir()
+	server, err := net.Listen("unix", filepath.Join(dir, "s"))
+	require.NoError(t, err)
+	go func() {
+		for {
+			c, err := server.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				serve(c)
+			}()
+		}
+	}()
+	u.Name, u.Plain = "tools", true
+	if u.Opener == nil {
+		u.Opener = upstream.Dial("unix", server.Addr().String(), conn.Options{})
+	}
+	o.Upstreams = []gateway.Upstream{u}
+	g, err := gateway.New(o)
+	require.NoError(t, err)
+	l, err := net.Listen("unix", filepath.Join(dir, "c"))
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = downstream.Listen(ctx, g, l, down)
+	}()
+	t.Cleanup(func() {
+		stop()
+		_ = g.Close()
+		<-over
+		_ = server.Close()
+	})
+	return &bed{g, l.Addr().String()}
+}
+
+// dial is a raw client.
+func (b *bed) dial(t *testing.T) net.Conn {
+	t.Helper()
+	c, err := net.Dial("unix", b.clients)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// lines reads messages until the stream ends.
+func lines(r io.Reader, each func(m *codec.Message) bool) {
+	frames := codec.NewReader(r, codec.ReaderOptions{Framer: codec.LineFramer{}})
+	var m codec.Message
+	for frames.ReadMessage(&m) == nil {
+		if !each(&m) {
+			return
+		}
+	}
+}
+
+// adds reports whether every call of the gateway is over, once.
+func adds(s gateway.Stats) bool {
+	return s.InFlight == 0 && s.Requests == s.Answered+s.Failed+s.Expired+s.Cancelled+s.Lost+s.Refused
+}
