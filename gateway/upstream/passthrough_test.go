@@ -78,6 +78,7 @@ func TestClientsTokenGoesNoFurther(t *testing.T) {
 			opener, err := upstream.HTTP(client.HTTP{Endpoint: behind.URL, Header: http.Header{"Authorization": {"Bearer own"}}, Goodbye: -1}, upstream.HTTPOptions{})
 			require.NoError(t, err)
 			g := over(t, opener, gateway.Upstream{Isolation: gateway.Shared}, gateway.Options{})
+			defer func() { _ = g.Close() }() // before the server behind it, which waits for its streams
 			front, err := downstream.NewEndpoint(g, downstream.HTTPOptions{})
 			require.NoError(t, err)
 			defer func() { _ = front.Close() }()
