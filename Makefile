@@ -2,6 +2,7 @@
 GO        ?= go
 FUZZTIME  ?= 5s
 COUNT     ?= 6
+SOAK      ?= 10m
 BENCH     ?= .
 ONCE      ?= , (1024|252|1000) callers, 100 |^(open|codec)|1000 pending
 PEERS_JSON ?= docs/peers.json
@@ -10,7 +11,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check gateway-check bench-peers bench-peers-check bench-peers-chart interop peers browser test-browser conformance cover ci
+.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check gateway-check bench-peers bench-peers-check bench-peers-chart interop peers browser test-browser conformance conformance-gateway soak cover ci
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -36,8 +37,9 @@ test-portable: ## without sonic and assembly; and on 32 bits where the kernel ru
 	  then GOARCH=386 $(GO) test ./codec ./engine ./wheel ./conn ./fuzz; \
 	  else echo "386 binaries do not run here: vetting them only"; GOARCH=386 $(GO) vet ./...; fi
 
-race: ## the root's tests under the race detector
+race: ## the root's and the gateway's tests under the race detector
 	$(GO) test -race -shuffle=on ./...
+	cd gateway && $(GO) test -race -shuffle=on ./...
 
 stress: ## stress, litmus and histories at full size under the race detector
 	CORRELATOR_STRESS=full $(GO) test -race -run 'Stress|Litmus|Histories|TestP08' -timeout 40m -v ./engine
@@ -85,6 +87,12 @@ interop: ## tests against real peers (those that need Node skip without `make pe
 
 conformance: ## the protocol's conformance suite on examples/everything (needs npm)
 	./interop/conformance.sh
+
+conformance-gateway: ## the suite's required server scenarios through the gateway (needs npm)
+	./interop/conformance-gateway.sh
+
+soak: ## ten minutes of load through the gateway with chaos; SOAK=20s for a short one
+	cd interop && $(GO) test -count=1 -v -run '^TestGatewaySoak$$' -timeout 30m -soak $(SOAK) .
 
 browser: ## find a Chromium for test-browser, or install Debian's
 	./browser/install.sh

@@ -21,6 +21,11 @@
 // Beside these, connections alone (package conn) with go-sdk and server-everything:
 // a thousand calls at once, odd frames, cancelling.
 //
+// And all of these at once behind the gateway: 220 clients of go-sdk and the TypeScript
+// SDK, in both eras and with the same ids and progress tokens, share server-everything,
+// a server of go-sdk, and the two merged; and the gateway under load while its server
+// misbehaves and is killed, for 20 s or, by "make soak", ten minutes.
+//
 // What is written in TypeScript needs Node and what "make peers" installs; without
 // that its tests are skipped, or fail if CORRELATOR_REQUIRE_PEERS is 1. The programs
 // that drive it are in peers.

@@ -1,0 +1,208 @@
+//go:build unix
+
+package interop
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/gateway"
+	"github.com/correlator-go/correlator/gateway/downstream"
+	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/gateway/upstream"
+)
+
+// soakFor is how long TestGatewaySoak goes on; "make soak" sets ten minutes.
+var soakFor = flag.Duration("soak", 20*time.Second, "how long TestGatewaySoak goes on")
+
+// soak is a gateway in front of loadgen's server, a child process that answers late,
+// twice, in disorder and sometimes never, and that is killed now and then.
+type soak struct {
+	gateway *gateway.Gateway
+	sockets string
+
+	mu       sync.Mutex
+	children []int // process ids; the last one may live
+	kills    int
+}
+
+// spawned notes the process id of each child.
+type spawned struct {
+	link.Opener
+	s    *soak
+	file string
+}
+
+func (c *spawned) Open(ctx context.Context, owner link.Owner, k link.Key) (link.Upstream, error) {
+	up, err := c.Opener.Open(ctx, owner, k)
+	if err != nil {
+		return nil, err
+	}
+	if text, err := os.ReadFile(c.file); err == nil {
+		pid := 0
+		if _, err := fmt.Sscan(string(text), &pid); err == nil {
+			c.s.mu.Lock()
+			c.s.children = append(c.s.children, pid)
+			c.s.mu.Unlock()
+		}
+	}
+	return up, nil
+}
+
+// kill ends the child without warning.
+func (s *soak) kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.children); n > 0 {
+		if syscall.Kill(s.children[n-1], syscall.SIGKILL) == nil {
+			s.kills++
+		}
+		s.children = s.children[:0]
+	}
+}
+
+func loadgen(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "loadgen")
+	build := exec.Command("go", "build", "-o", path, "./cmd/loadgen")
+	build.Dir = ".."
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return path
+}
+
+func newSoak(t *testing.T) *soak {
+	t.Helper()
+	s := &soak{sockets: filepath.Join(t.TempDir(), "gateway.sock")}
+	dir := t.TempDir()
+	pids := filepath.Join(dir, "pid")
+	serve := loadgen(t, dir) + ` serve -listen stdio -quiet -delay exp:2ms -blackhole 0.01% -dup 1% -late 0.01% -late-by 3s -reorder 4 -progress 1ms`
+	child := upstream.Child(conn.Command{Path: "/bin/sh", Args: []string{"-c", `echo $$ >"$0"; exec ` + serve, pids}}, conn.Options{})
+	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{
+		Name: "load", Opener: &spawned{child, s, pids}, Isolation: gateway.Shared, Plain: true, Timeout: 2 * time.Second, BackoffMax: time.Second, BackoffStable: time.Millisecond,
+	}}})
+	require.NoError(t, err)
+	s.gateway = g
+	l, err := net.Listen("unix", s.sockets)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	over := make(chan error, 1)
+	go func() { over <- downstream.Listen(ctx, g, l, downstream.Options{}) }()
+	t.Cleanup(func() { stop(); <-over; require.NoError(t, g.Close()) })
+	return s
+}
+
+// client is one client that comes and goes: some calls, each with its mark, a cancel,
+// and then it leaves, with calls in flight as often as not. wrong counts answers that
+// were another's.
+func (s *soak) client(ctx context.Context, n int, wrong *atomic.Int64) error {
+	c, err := conn.Dial(ctx, "unix", s.sockets, conn.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	var calls sync.WaitGroup
+	for i := range 1 + rand.IntN(50) {
+		calls.Go(func() {
+			mark := fmt.Sprintf(`{"client":%d,"call":%d}`, n, i)
+			mine, cancel := context.WithCancel(ctx)
+			if i%7 == 0 {
+				time.AfterFunc(time.Duration(rand.IntN(5))*time.Millisecond, cancel)
+			}
+			defer cancel()
+			got, err := c.Call(mine, "echo", []byte(mark), conn.CallOptions{})
+			if err == nil && string(got) != mark {
+				wrong.Add(1)
+			}
+		})
+	}
+	if n%2 == 0 {
+		return nil // calls in flight end with the connection
+	}
+	calls.Wait()
+	return nil
+}
+
+// Ten minutes, or what -soak says, of loadgen and of clients that come and go, while
+// the server misbehaves and is killed: no answer reaches another's call, loadgen's
+// accounts add up, every call ends, and what it took is given back.
+func TestGatewaySoak(t *testing.T) {
+	s := newSoak(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	defer time.AfterFunc(*soakFor, stop).Stop()
+	report := filepath.Join(t.TempDir(), "run.json")
+	load := exec.CommandContext(t.Context(), loadgen(t, t.TempDir()), "-target", "unix:"+s.sockets, "-conns", "20", "-rate", "2k/s", "-c", "2000",
+		"-d", soakFor.String(), "-timeout", "5s", "-profile", "jsonrpc", "-want-progress", "-quiet", "-o", report)
+	out := make(chan []byte, 1)
+	go func() { text, _ := load.CombinedOutput(); out <- text }()
+
+	var clients sync.WaitGroup
+	var visits, wrong atomic.Int64
+	for range 10 {
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				if err := s.client(ctx, int(visits.Add(1)), &wrong); err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	clients.Go(func() {
+		for {
+			select {
+			case <-time.After(time.Second + time.Duration(rand.IntN(4000))*time.Millisecond):
+				s.kill()
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	half := time.NewTimer(*soakFor / 2)
+	defer half.Stop()
+	<-half.C
+	middle := heap()
+	clients.Wait()
+	text := <-out
+	require.Zero(t, wrong.Load(), "answers that were another's")
+	require.Eventually(t, func() bool { st := s.gateway.Stats(); return st.InFlight == 0 && st.Waiting == 0 && st.Sessions == 0 }, time.Minute, 10*time.Millisecond, "%+v", s.gateway.Stats())
+	st := s.gateway.Stats()
+	t.Logf("%d visits, %d kills, heap %d KiB at half time and %d KiB now; %+v", visits.Load(), s.kills, middle>>10, heap()>>10, st)
+	require.Equal(t, st.Requests, st.Answered+st.Failed+st.Expired+st.Cancelled+st.Lost+st.Refused, "every call ends once")
+	require.Positive(t, s.kills)
+	require.Zero(t, st.Panics)
+	require.Less(t, heap(), middle+(32<<20), "memory returns to base")
+
+	written, err := os.ReadFile(report)
+	require.NoError(t, err, "%s", text)
+	var run struct {
+		Accounting map[string]json.RawMessage `json:"accounting"`
+	}
+	require.NoError(t, json.Unmarshal(written, &run))
+	t.Logf("loadgen: exit %d; %s", load.ProcessState.ExitCode(), text)
+	require.Zero(t, load.ProcessState.ExitCode(), "%s", text) // 1: it does not add up
+}
+
+// heap is what is in use after a collection.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
