@@ -173,7 +173,7 @@ func (*unsentError) Error() string { return "gateway: the server does not read" 
 
 // cancel tells the upstream that a call is over.
 func (b *backend) cancel(number int64, c link.Cancel) {
-	if l := b.live.Load(); l != nil {
+	if l := b.current(); l != nil {
 		l.up.Cancel(number, c)
 	}
 }

@@ -90,6 +90,7 @@ func (h *hub) enlist(c *call, l *listening) {
 		h.listens = make(map[*call]*listening)
 	}
 	h.listens[c] = l
+	h.recount()
 	if h.b.isModernOnly() {
 		h.stream.attended = true
 		h.stream.seeTo(h)
@@ -117,6 +118,7 @@ func (h *hub) unlisten(c *call) {
 		return
 	}
 	delete(h.listens, c)
+	h.recount()
 	for _, uri := range l.URIs {
 		if t := h.topics[uri]; t != nil {
 			delete(t.listens, c)

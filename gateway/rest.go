@@ -92,9 +92,7 @@ func (b *backend) isListenedTo() bool {
 	if b.subscribed.Load() {
 		return true
 	}
-	b.hub.mu.Lock()
-	defer b.hub.mu.Unlock()
-	return len(b.hub.listens) > 0
+	return b.hub.interest.Load() > 0 // the hub's lock is taken before this way's
 }
 
 // awaitLeaving waits for the server of before, so that there are never two.

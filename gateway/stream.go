@@ -49,7 +49,7 @@ func (h *hub) follow() {
 	for {
 		h.mu.Lock()
 		st := &h.stream
-		l := h.b.live.Load()
+		l := h.b.current()
 		uris, waiting := h.wantedLocked()
 		isCurrent := st.life == l && slices.Equal(uris, st.uris)
 		if isCurrent || l == nil {
@@ -89,6 +89,7 @@ func (h *hub) wantedLocked() (uris []string, waiting map[*call]*topic) {
 			uris = append(uris, uri)
 		} else {
 			delete(h.topics, uri)
+			h.recount()
 		}
 	}
 	slices.Sort(uris)

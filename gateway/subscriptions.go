@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"sync"
+	"sync/atomic"
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
@@ -20,6 +21,8 @@ import (
 //	subscriptions/listen ─▶   (by uri)      └──────▶ or subscriptions/listen, one for all topics
 type hub struct {
 	b *backend
+
+	interest atomic.Int64 // topics and listens, for who may not take mu
 
 	mu     sync.Mutex // guards the fields below
 	topics map[string]*topic
@@ -83,7 +86,7 @@ func (h *hub) subscribe(burst *link.Burst, c *call, m *codec.Message) {
 		h.of[s] = make(map[string]*topic)
 	}
 	h.of[s][uri] = t
-	known := t.life != nil && t.life == h.b.live.Load() && !t.busy
+	known := t.life != nil && t.life == h.b.current() && !t.busy
 	if !known {
 		t.waiting = append(t.waiting, c)
 		h.seeTo(t)
@@ -106,8 +109,23 @@ func (h *hub) topic(uri string) *topic {
 			h.topics = make(map[string]*topic)
 		}
 		h.topics[uri] = t
+		h.recount()
 	}
 	return t
+}
+
+// recount notes how much is wanted. h.mu is held.
+func (h *hub) recount() { h.interest.Store(int64(len(h.topics) + len(h.listens))) }
+
+// current is the way that is open. Who finds out whether it may end takes it away for
+// a moment, under mu.
+func (b *backend) current() *life {
+	if l := b.live.Load(); l != nil {
+		return l
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.live.Load()
 }
 
 // seeTo begins to bring the server to what is wanted. h.mu is held.
@@ -166,7 +184,7 @@ func (h *hub) left(s *Session) {
 func (h *hub) settle(t *topic) {
 	for {
 		h.mu.Lock()
-		l, want := h.b.live.Load(), t.wanted()
+		l, want := h.b.current(), t.wanted()
 		told := t.life != nil && t.life == l
 		if want == told || l == nil {
 			waiting := t.waiting
@@ -174,6 +192,7 @@ func (h *hub) settle(t *topic) {
 			if !want {
 				t.life = nil
 				delete(h.topics, t.uri)
+				h.recount()
 			}
 			h.mu.Unlock()
 			for _, c := range waiting {
@@ -214,10 +233,11 @@ func (h *hub) told(t *topic, l *life, want bool, err error) bool {
 	for _, c := range waiting {
 		h.drop(t, c)
 	}
-	lost := h.b.live.Load() != l
+	lost := h.b.current() != l
 	t.busy = lost
 	if !t.wanted() && !lost {
 		delete(h.topics, t.uri)
+		h.recount()
 	}
 	h.mu.Unlock()
 	failed, outcome := failureOf(h.b.target.o.Name, mcp.MethodSubscribe, err).answer(), Lost
