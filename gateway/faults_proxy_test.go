@@ -93,6 +93,8 @@ func TestX16OneCancelOfMany(t *testing.T) {
 		t.Run(when, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, server := start(t, shared())
+				opens := make(chan struct{})
+				server.Fail = func(int) error { <-opens; return nil }
 				c, _ := join(g)
 				for n := range 100 {
 					say(t, c, fmt.Sprint(n), "m")
@@ -100,6 +102,7 @@ func TestX16OneCancelOfMany(t *testing.T) {
 				if when == "before" {
 					require.NoError(t, c.Say(cancelOf("50")))
 				}
+				close(opens)
 				w := server.Way(0)
 				synctest.Wait()
 				if when == "waiting" {
