@@ -23,12 +23,14 @@ func run(args []string, out, log io.Writer) int {
 	f.SetOutput(log)
 	quick := f.Bool("quick", false, "short rounds, fewer clients: to see that it runs")
 	peers := f.String("peers", "", "the directory of bench/peers; empty finds it from here")
+	share := f.Float64("share", 0.5, "the part of the peak of the open loop")
 	clients := f.Int("clients", 16, "how many clients call at once")
 	if f.Parse(args) != nil {
 		return 2
 	}
 	s := settingsFor(*quick, *peers)
 	s.clients = max(1, *clients)
+	s.share = *share
 	rows, err := measure(s, log)
 	short := report(out, rows)
 	if err != nil {

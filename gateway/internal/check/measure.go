@@ -16,6 +16,7 @@ import (
 type settings struct {
 	warm, window   time.Duration
 	rounds         int
+	share          float64
 	clients, depth int
 	idle, pending  int
 	peers          string // the directory of their module
@@ -108,7 +109,7 @@ func (b *bed) peaks() ([]row, error) {
 		{claim.Claim{Name: "peak against a proxy written with mcp-go", Bound: claim.AtLeast, Demand: 10, Unit: "x"}, versus("mcp-go")},
 		{claim.Claim{Name: "peak against a proxy written with go-sdk", Bound: claim.AtLeast, Demand: 10, Unit: "x"}, versus("go-sdk")},
 	}
-	more, err := b.cost(peak / 2)
+	more, err := b.cost(peak * b.share)
 	return append(rows, more...), err
 }
 
