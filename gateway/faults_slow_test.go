@@ -108,10 +108,13 @@ func TestB10ManyCallsEnd(t *testing.T) {
 	g, server := start(t, shared())
 	a, s := join(g)
 	b, _ := join(g)
+	say(t, b, `"first"`, "m")
+	w := server.Way(0)
+	_ = serveNext(w) // the way is open: as many as these may not wait for it
+	_ = b.Next()
 	for n := range many {
 		say(t, a, fmt.Sprint(n), "m")
 	}
-	w := server.Way(0)
 	for range many {
 		_ = w.Next()
 	}
