@@ -24,7 +24,6 @@ import (
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/downstream"
-	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/upstream"
 )
 
@@ -37,43 +36,24 @@ type soak struct {
 	gateway *gateway.Gateway
 	sockets string
 
-	mu       sync.Mutex
-	children []int // process ids; the last one may live
-	kills    int
-}
-
-// spawned notes the process id of each child.
-type spawned struct {
-	link.Opener
-	s    *soak
-	file string
-}
-
-func (c *spawned) Open(ctx context.Context, owner link.Owner, k link.Key) (link.Upstream, error) {
-	up, err := c.Opener.Open(ctx, owner, k)
-	if err != nil {
-		return nil, err
-	}
-	if text, err := os.ReadFile(c.file); err == nil {
-		pid := 0
-		if _, err := fmt.Sscan(string(text), &pid); err == nil {
-			c.s.mu.Lock()
-			c.s.children = append(c.s.children, pid)
-			c.s.mu.Unlock()
-		}
-	}
-	return up, nil
+	pid    string // the file where the child writes its process id
+	killed int    // the process that was killed last
+	kills  int
 }
 
 // kill ends the child without warning.
 func (s *soak) kill() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n := len(s.children); n > 0 {
-		if syscall.Kill(s.children[n-1], syscall.SIGKILL) == nil {
-			s.kills++
-		}
-		s.children = s.children[:0]
+	pid := 0
+	text, err := os.ReadFile(s.pid)
+	if err != nil {
+		return // it has not begun
+	}
+	if _, err := fmt.Sscan(string(text), &pid); err != nil || pid == s.killed {
+		return
+	}
+	if syscall.Kill(pid, syscall.SIGKILL) == nil {
+		s.killed = pid
+		s.kills++
 	}
 }
 
@@ -91,11 +71,11 @@ func newSoak(t *testing.T) *soak {
 	t.Helper()
 	s := &soak{sockets: filepath.Join(t.TempDir(), "gateway.sock")}
 	dir := t.TempDir()
-	pids := filepath.Join(dir, "pid")
+	s.pid = filepath.Join(dir, "pid")
 	serve := loadgen(t, dir) + ` serve -listen stdio -quiet -delay exp:2ms -blackhole 0.01% -dup 1% -late 0.01% -late-by 3s -reorder 4 -progress 1ms`
-	child := upstream.Child(conn.Command{Path: "/bin/sh", Args: []string{"-c", `echo $$ >"$0"; exec ` + serve, pids}}, conn.Options{})
+	child := upstream.Child(conn.Command{Path: "/bin/sh", Args: []string{"-c", `echo $$ >"$0"; exec ` + serve, s.pid}}, conn.Options{})
 	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{
-		Name: "load", Opener: &spawned{child, s, pids}, Isolation: gateway.Shared, Plain: true, Timeout: 2 * time.Second, BackoffMax: time.Second, BackoffStable: time.Millisecond,
+		Name: "load", Opener: child, Isolation: gateway.Shared, Plain: true, Timeout: 2 * time.Second, BackoffMax: time.Second, BackoffStable: time.Millisecond,
 	}}})
 	require.NoError(t, err)
 	s.gateway = g
