@@ -33,6 +33,7 @@ type line struct {
 	client      Client
 	first, last *Ticket
 	n           int
+	held        int   // tickets that are held, and in no order
 	next, prev  *line // of the ring
 }
 
@@ -41,6 +42,7 @@ type line struct {
 type Ticket struct {
 	waiter       Waiter
 	line         *line // nil of one that is held
+	holder       *line // nil of all others
 	prev, next   *Ticket
 	since, until time.Duration
 	index        int // among the deadlines
@@ -84,7 +86,7 @@ func (g *Gate) Wait(t *Ticket, c Client, w Waiter, now, wait time.Duration) Verd
 	defer g.mu.Unlock()
 	l := g.lines[c]
 	switch {
-	case g.late.len() >= g.o.MaxQueued, l != nil && l.n >= g.o.MaxQueuedClient:
+	case g.late.len() >= g.o.MaxQueued, l != nil && l.n+l.held >= g.o.MaxQueuedClient:
 		if g.queued.Load() == 0 && g.take() {
 			return Admitted
 		}
@@ -106,13 +108,20 @@ func (g *Gate) Wait(t *Ticket, c Client, w Waiter, now, wait time.Duration) Verd
 // Hold is Wait for a call that waits for something else than a place, which it has,
 // or needs none: it is refused when its time is over, and counts against the bound.
 // It is Withdrawn when what it waits for has come.
-func (g *Gate) Hold(t *Ticket, w Waiter, now, wait time.Duration) Verdict {
+func (g *Gate) Hold(t *Ticket, c Client, w Waiter, now, wait time.Duration) Verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.late.len() >= g.o.MaxQueued {
+	l := g.lines[c]
+	switch {
+	case g.late.len() >= g.o.MaxQueued, l != nil && l.n+l.held >= g.o.MaxQueuedClient:
 		return RefusedFull
+	case l == nil:
+		l = &line{client: c}
+		g.lines[c] = l
 	}
 	g.start(t, w, now, wait)
+	t.holder = l
+	l.held++
 	return Queued
 }
 
@@ -257,14 +266,24 @@ func (g *Gate) join(l *line, t *Ticket) {
 	g.queued.Add(1)
 }
 
+// drop forgets a line that has no ticket. g.mu is held.
+func (g *Gate) drop(l *line) {
+	if l.n == 0 && l.held == 0 {
+		delete(g.lines, l.client)
+	}
+}
+
 // remove ends the wait of t. g.mu is held.
 func (g *Gate) remove(t *Ticket) {
 	t.waiting = false
 	g.late.remove(t)
-	l := t.line
-	if l == nil {
+	if l := t.holder; l != nil {
+		t.holder = nil
+		l.held--
+		g.drop(l)
 		return
 	}
+	l := t.line
 	if t.prev != nil {
 		t.prev.next = t.next
 	} else {
@@ -280,7 +299,7 @@ func (g *Gate) remove(t *Ticket) {
 	if l.n--; l.n > 0 {
 		return
 	}
-	delete(g.lines, l.client)
+	g.drop(l)
 	if l.next == l {
 		g.turn = nil
 		return

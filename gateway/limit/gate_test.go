@@ -91,6 +91,16 @@ func TestGateBounds(t *testing.T) {
 	require.Equal(t, limit.RefusedFull, wait(g, 1), "the client's own share")
 	require.Equal(t, limit.Queued, wait(g, 2))
 	require.Equal(t, limit.RefusedFull, wait(g, 3), "the queue")
+	held := func(client uint64) limit.Verdict {
+		return g.Hold(new(limit.Ticket), limit.Client{Number: client}, &waiter{name: "h", log: &log}, 0, 0)
+	}
+	g = limit.New(limit.Options{MaxInFlight: 1, MaxQueued: 3, MaxQueuedClient: 2})
+	require.True(t, g.Try())
+	require.Equal(t, limit.Queued, held(1))
+	require.Equal(t, limit.Queued, wait(g, 1))
+	require.Equal(t, limit.RefusedFull, held(1), "what is held counts as well")
+	require.Equal(t, limit.Queued, held(2))
+	require.Equal(t, limit.RefusedFull, held(3))
 	none := limit.New(limit.Options{MaxInFlight: 1, MaxQueued: -1})
 	require.True(t, none.Try())
 	require.Equal(t, limit.RefusedFull, wait(none, 1))
@@ -110,7 +120,7 @@ func TestGateExpires(t *testing.T) {
 	var withdrawn limit.Ticket
 	require.Equal(t, limit.Queued, g.Wait(new(limit.Ticket), limit.Client{Number: 1}, own, 0, 0))
 	require.Equal(t, limit.Queued, g.Wait(new(limit.Ticket), limit.Client{Number: 2}, long, 0, -1))
-	require.Equal(t, limit.Queued, g.Hold(new(limit.Ticket), short, 0, time.Second))
+	require.Equal(t, limit.Queued, g.Hold(new(limit.Ticket), limit.Client{Number: 3}, short, 0, time.Second))
 	require.Equal(t, limit.Queued, g.Wait(&withdrawn, limit.Client{Number: 4}, &waiter{name: "never", log: &log}, 0, time.Second))
 	require.True(t, g.Withdraw(&withdrawn))
 	require.False(t, g.Withdraw(&withdrawn))

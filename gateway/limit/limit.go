@@ -34,7 +34,7 @@ func (o Options) withDefaults() Options {
 // Defaults of Options.
 const (
 	DefaultMaxQueued       = 1 << 14
-	DefaultMaxQueuedClient = 1 << 10
+	DefaultMaxQueuedClient = 1 << 13
 	DefaultQueueWait       = 60 * time.Second
 )
 

@@ -117,7 +117,7 @@ func copies(args []string) error {
 func passes(args []string) error {
 	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{
 		Name: "echo", Opener: upstream.Dial("unix", args[1], conn.Options{WriteBuffer: 64 << 20}), Isolation: gateway.Shared,
-		Limit: limit.Options{MaxInFlight: 1 << 17, MaxQueued: 1 << 18},
+		Limit: limit.Options{MaxInFlight: 1 << 17, MaxQueued: 1 << 18, MaxQueuedClient: 1 << 18},
 	}}})
 	if err != nil {
 		return err
