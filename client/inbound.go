@@ -1,7 +1,9 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -66,8 +68,25 @@ func answerWith[P, R any](c *Client, params []byte, f func(P) (R, error)) (text 
 	return codec.AppendValue(nil, r)
 }
 
+// namesSubscription reports whether the params of a notification say of which
+// subscription it is.
+func namesSubscription(params []byte) bool {
+	if !bytes.Contains(params, []byte(mcp.MetaSubscriptionID)) {
+		return false
+	}
+	var p struct {
+		Meta struct {
+			ID json.RawMessage `json:"io.modelcontextprotocol/subscriptionId"`
+		} `json:"_meta"`
+	}
+	return codec.DecodeValue(params, &p) == nil && len(p.Meta.ID) > 0
+}
+
 // notified takes a notification that belongs to no call.
 func (c *Client) notified(method string, params []byte) {
+	if namesSubscription(params) {
+		return // of one that has ended: nobody's, not everybody's
+	}
 	switch method {
 	case mcp.NoteMessage:
 		if c.o.OnLog != nil {

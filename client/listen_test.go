@@ -3,6 +3,10 @@ package client_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,4 +89,33 @@ func TestListenUnnamedChange(t *testing.T) {
 		_, err = sub.Next(t.Context())
 		require.ErrorIs(t, err, client.ErrSubscriptionEnded, "it was told of what it had not asked for")
 	}
+}
+
+// A change that names a subscription which has ended is nobody's.
+func TestListenChangeOfEndedSubscription(t *testing.T) {
+	var first atomic.Value
+	c := endpoint(t, client.Options{}, func(w http.ResponseWriter, r *http.Request, m message) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		if m.Method == mcp.MethodListen {
+			first.CompareAndSwap(nil, string(m.ID))
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", strings.ReplaceAll(acked, "ID", string(m.ID)))
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			return
+		}
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", strings.ReplaceAll(changed, "ID", first.Load().(string)))
+		_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"resultType\":\"complete\",\"content\":[]}}\n\n", m.ID)
+	})
+	ended, err := c.Listen(t.Context(), mcp.ListenFilter{ToolsListChanged: true}, client.CallOptions{})
+	require.NoError(t, err)
+	open, err := c.Listen(t.Context(), mcp.ListenFilter{ToolsListChanged: true}, client.CallOptions{})
+	require.NoError(t, err)
+	require.NoError(t, ended.Close())
+	for range 10 { // the first may still find the feed of the one that is ending
+		_, err = c.CallTool(t.Context(), "change", nil, client.CallOptions{})
+		require.NoError(t, err)
+	}
+	require.NoError(t, open.Close())
+	_, err = open.Next(t.Context())
+	require.ErrorIs(t, err, client.ErrSubscriptionEnded)
 }
