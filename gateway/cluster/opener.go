@@ -52,12 +52,10 @@ func (c *clustered) Open(ctx context.Context, owner link.Owner, k link.Key) (lin
 	if k.Session != "" {
 		return c.opener.Open(ctx, owner, k)
 	}
-	waitingFor := errors.New("cluster: NATS does not answer")
 	for {
 		up, err := c.try(ctx, owner, k)
-		if wait, ok := errors.AsType[*notNow](err); ok {
-			waitingFor = wait.why
-		} else {
+		wait, ok := errors.AsType[*notNow](err)
+		if !ok {
 			return up, err
 		}
 		timer := time.NewTimer(c.n.o.renew())
@@ -65,7 +63,7 @@ func (c *clustered) Open(ctx context.Context, owner link.Owner, k link.Key) (lin
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, fmt.Errorf("%w (%w)", waitingFor, context.Cause(ctx))
+			return nil, fmt.Errorf("%w (%w)", wait.why, context.Cause(ctx))
 		case <-c.n.stop:
 			timer.Stop()
 			return nil, ErrClosed

@@ -69,7 +69,7 @@ func TestTraceContext(t *testing.T) {
 	require.Equal(t, traceID, client.SpanContext().TraceID().String())
 	attributes := map[string]string{}
 	for _, a := range server.Attributes() {
-		attributes[string(a.Key)] = a.Value.Emit()
+		attributes[string(a.Key)] = a.Value.String()
 	}
 	require.Equal(t, "tools/call", attributes["mcp.method.name"])
 	require.Equal(t, "echo", attributes["gen_ai.tool.name"])
