@@ -70,6 +70,9 @@ func (w *near) Cancel(call int64, c link.Cancel) {
 
 // End implements link.Upstream and link.Client.
 func (w *near) End(why error) {
+	if why == nil {
+		why = ErrClosed
+	}
 	empty := w.gate.close(why)
 	if empty == nil {
 		return

@@ -229,6 +229,9 @@ func (p *pipe) take(kind string, data []byte) {
 
 // end closes this end, once. tell says whether the other is told why.
 func (p *pipe) end(why error, tell bool) {
+	if why == nil {
+		why = ErrClosed
+	}
 	p.mu.Lock()
 	first, opened := !p.ended, p.opened
 	if first {
