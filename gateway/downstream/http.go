@@ -91,6 +91,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != nil {
 		body := &charged{ReadCloser: r.Body}
 		defer body.over()
+		r = r.WithContext(r.Context()) // net/http looks at its own body when a response is early
 		r.Body = body
 	}
 	e.http.ServeHTTP(w, r)
