@@ -112,28 +112,30 @@ func (c *crowd) verdict() error {
 // pace is how long the open loop sleeps between two looks at what is due.
 const pace = 100 * time.Microsecond
 
-// steady makes calls on a schedule, and gives the median of their latency, from the
+// steady makes calls on a schedule: what is due at once is made by one client, the next
+// by the next one, so that each way has bursts to batch. It gives the median of their latency, from the
 // planned time of each, and how many there were.
 func (c *crowd) steady(rate float64, window time.Duration) (p50 time.Duration, calls int, err error) {
 	total := int(rate * window.Seconds())
 	took := make([]time.Duration, total)
 	var out sync.WaitGroup
 	start := time.Now()
-	for n := 0; n < total; {
-		due := min(total, int(time.Since(start).Seconds()*rate)+1)
-		for ; n < due; n++ {
+	var batch []conn.Request
+	for n, turn := 0, 0; n < total; turn++ {
+		batch = batch[:0]
+		for due := min(total, int(time.Since(start).Seconds()*rate)+1); n < due; n++ {
 			slot, planned := n, time.Duration(float64(n)/rate*1e9)
 			out.Add(1)
-			_, err := c.conns[n%len(c.conns)].Start(context.Background(), "tools/call", params, conn.CallOptions{Timeout: callTimeout}, func(o conn.Outcome) {
+			batch = append(batch, conn.Request{Method: "tools/call", Params: params, Options: conn.CallOptions{Timeout: callTimeout}, Notify: func(o conn.Outcome) {
 				if o.Err != nil {
 					c.fail(o.Err)
 				}
 				took[slot] = time.Since(start) - planned
 				out.Done()
-			})
-			if err != nil {
-				return 0, 0, err
-			}
+			}})
+		}
+		if taken, err := c.conns[turn%len(c.conns)].Submit(context.Background(), batch); err != nil {
+			return 0, 0, fmt.Errorf("%d of %d taken: %w", taken, len(batch), err)
 		}
 		sleep(pace)
 	}
