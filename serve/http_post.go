@@ -88,6 +88,7 @@ func (h *HTTP) parse(body []byte) (m *codec.Message, batch bool, e *rejection) {
 	e = refuse(http.StatusBadRequest, "message", "not a JSON-RPC message")
 	if isSyntax {
 		e.code = syntax.Code
+		e.text += ": " + syntax.Problem // of our own words, nothing of the body's
 	}
 	if errors.Is(err, codec.ErrTooDeep) {
 		h.front.emit(Event{Kind: FrameRejected, Exchange: mcp.NewExchangeID(), Problem: ProblemTooDeep})

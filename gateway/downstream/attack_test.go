@@ -219,7 +219,11 @@ func TestAttackBodies(t *testing.T) {
 	} {
 		r := w.do(http.MethodPost, c.body, alice...)
 		require.Equal(t, c.status, r.StatusCode, name)
-		require.Contains(t, r.all(), `"error"`, name)
+		answer := r.all()
+		require.Contains(t, answer, `"error"`, name)
+		if strings.HasPrefix(name, "two ") {
+			require.Contains(t, answer, "duplicate member", name)
+		}
 	}
 	require.Zero(t, w.g.Stats().InFlight)
 	require.Zero(t, w.g.Stats().Answered-1, "initialize alone was answered")
