@@ -64,6 +64,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		_, _ = io.WriteString(stdout, usage)
 		newFlags(&settings{}, stdout).PrintDefaults()
 	default:
+		if verb != "" && verb[0] != '-' { // a slip, such as chekc, is no server to start
+			return exitCode(&usageError{fmt.Sprintf("unknown verb %q; a COMMAND to share stands behind --", verb)}, stderr)
+		}
 		err = share(ctx, args, stderr)
 	}
 	return exitCode(err, stderr)

@@ -229,6 +229,8 @@ func TestVerbs(t *testing.T) {
 
 	require.Equal(t, exitFail, do("check", filepath.Join(dir, "missing")))
 	require.Equal(t, exitUsage, do("check", "a", "b"))
+	require.Equal(t, exitUsage, do("chekc"), "a slip is no server to start")
+	require.Contains(t, errs.String(), `unknown verb "chekc"; a COMMAND to share stands behind --`)
 	require.Equal(t, exitOK, do("schema"))
 	require.Equal(t, string(config.Schema()), out.String())
 	require.Equal(t, exitOK, do("token"))
