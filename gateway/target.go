@@ -26,6 +26,7 @@ type target struct {
 	mu       sync.Mutex // guards the fields below
 	backends map[link.Key]*backend
 	closed   bool
+	closing  sync.Once
 	work     sync.WaitGroup // goroutines that open ways, and ways that are open
 }
 
@@ -122,13 +123,17 @@ func (t *target) left(s *Session) {
 	b.close(errClientGone)
 }
 
+// close ends all ways, once: whoever comes second, a reload or the end of the gateway,
+// returns when that is done, so that wait comes after all that it waits for has begun.
 func (t *target) close(why error) {
-	t.mu.Lock()
-	t.closed = true
-	t.mu.Unlock()
-	for _, b := range t.all() {
-		b.close(why)
-	}
+	t.closing.Do(func() {
+		t.mu.Lock()
+		t.closed = true
+		t.mu.Unlock()
+		for _, b := range t.all() {
+			b.close(why)
+		}
+	})
 }
 
 // all are the ways that there are.
