@@ -47,27 +47,27 @@ function counts(id, values) {
 
 function drawUpstream(u) {
 	const row = document.createElement("tr");
-	const name = cell(row, u.Name);
+	const name = cell(row, u.name);
 	const how = document.createElement("small");
-	how.textContent = u.Opener + " · " + u.Isolation;
-	how.title = u.Opener;
+	how.textContent = u.opener + " · " + u.isolation;
+	how.title = u.opener;
 	name.append(how);
-	const s = cell(row, u.State, u.State);
-	if (u.LastErr) {
+	const s = cell(row, u.state, u.state);
+	if (u.lastError) {
 		const why = document.createElement("small");
-		why.textContent = why.title = u.LastErr;
+		why.textContent = why.title = u.lastError;
 		s.append(why);
 	}
-	cell(row, u.Up + " of " + u.Ways, "n");
-	cell(row, count(u.InFlight), "n");
-	cell(row, count(u.Queued), "n");
-	cell(row, u.PerSecond.toFixed(1), "n");
-	cell(row, ms(u.P50), "n");
-	cell(row, ms(u.P99), "n");
-	cell(row, Object.entries(u.Errors).sort().map(([k, n]) => k + " " + count(n)).join(", ") || "none");
-	cell(row, count(u.Late), "n");
-	cell(row, count(u.Chatter), "n");
-	cell(row, count(u.Restarts), "n");
+	cell(row, u.up + " of " + u.ways, "n");
+	cell(row, count(u.inFlight), "n");
+	cell(row, count(u.queued), "n");
+	cell(row, u.perSecond.toFixed(1), "n");
+	cell(row, ms(u.p50Ms), "n");
+	cell(row, ms(u.p99Ms), "n");
+	cell(row, Object.entries(u.errors).sort().map(([k, n]) => k + " " + count(n)).join(", ") || "none");
+	cell(row, count(u.late), "n");
+	cell(row, count(u.chatter), "n");
+	cell(row, count(u.restarts), "n");
 	return row;
 }
 
@@ -135,7 +135,7 @@ function draw(s) {
 	state(s.draining ? "Draining" : "Live", "live");
 	at("sessions").textContent = count(s.sessions);
 	at("inflight").textContent = count(s.inFlight);
-	at("rate").textContent = s.upstreams.reduce((sum, u) => sum + u.PerSecond, 0).toFixed(1);
+	at("rate").textContent = s.upstreams.reduce((sum, u) => sum + u.perSecond, 0).toFixed(1);
 	at("upstreams").replaceChildren(...s.upstreams.map(drawUpstream));
 	drawSlowest(s.slowest);
 	counts("calls", s.calls);

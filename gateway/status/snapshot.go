@@ -25,24 +25,31 @@ type Snapshot struct {
 
 // Upstream is one server on the page.
 type Upstream struct {
-	Name, Opener, Isolation string
+	Name      string `json:"name"`
+	Opener    string `json:"opener"`
+	Isolation string `json:"isolation"`
 	// State is unused, opening, up or down, of the way that is worst off; Ways says how
 	// many there are, Up how many of them are open.
-	State    string
-	Ways, Up int
+	State string `json:"state"`
+	Ways  int    `json:"ways"`
+	Up    int    `json:"up"`
 	// InFlight are calls that are not over, Queued those of them that are not sent.
-	InFlight, Queued int
+	InFlight int `json:"inFlight"`
+	Queued   int `json:"queued"`
 	// PerSecond is of the last five seconds, P50 and P99, in milliseconds, of the
 	// last thirty.
-	PerSecond, P50, P99 float64
+	PerSecond float64 `json:"perSecond"`
+	P50       float64 `json:"p50Ms"`
+	P99       float64 `json:"p99Ms"`
 	// Errors counts calls that failed, by error.type.
-	Errors map[string]uint64
+	Errors map[string]uint64 `json:"errors"`
 	// Late are answers and progress that came too late, Chatter lines of the server
 	// that were no messages.
-	Late, Chatter uint64
+	Late    uint64 `json:"late"`
+	Chatter uint64 `json:"chatter"`
 	// Restarts are openings after the first.
-	Restarts uint64
-	LastErr  string
+	Restarts uint64 `json:"restarts"`
+	LastErr  string `json:"lastError,omitempty"`
 }
 
 // Pending is one call in flight.

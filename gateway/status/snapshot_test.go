@@ -1,0 +1,38 @@
+package status_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/gateway/status"
+)
+
+// Members of the snapshot are written in one way, and the page reads none that is not
+// there.
+func TestSnapshotMembers(t *testing.T) {
+	s := newStage(t, status.Options{})
+	require.NoError(t, s.client.Say(ask))
+	s.server.Way(0).NextRequest()
+	var top struct {
+		Upstreams, Slowest []map[string]any
+	}
+	text := must(s.do("GET", "/status/snapshot", ""))
+	require.NoError(t, json.Unmarshal([]byte(text), &top))
+	require.Len(t, top.Upstreams, 1)
+	require.Len(t, top.Slowest, 1)
+	for _, member := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(text, -1) {
+		require.Regexp(t, `^[a-z][a-z0-9]*([A-Z][a-z0-9]*)*$`, member[1])
+	}
+	page, err := os.ReadFile("page.js")
+	require.NoError(t, err)
+	sometimes := map[string]bool{"lastError": true}
+	for _, read := range regexp.MustCompile(`\bu\.(\w+)`).FindAllStringSubmatch(string(page), -1) {
+		if !sometimes[read[1]] {
+			require.Contains(t, top.Upstreams[0], read[1])
+		}
+	}
+}
