@@ -224,7 +224,8 @@ func (c *Conn) settleOut(limit <-chan time.Time) {
 	}
 }
 
-// letAnswersOut gives the handlers time to answer what came before the end.
+// letAnswersOut gives the handlers time to answer what came before the end, unless a
+// write has failed: the peer has not only said all that it wants, it has gone.
 func (c *Conn) letAnswersOut(limit <-chan time.Time) {
 	idle := c.serving.whenIdle()
 	if c.o.Relay != nil {
@@ -233,6 +234,7 @@ func (c *Conn) letAnswersOut(limit <-chan time.Time) {
 	select {
 	case <-idle:
 		c.flushWithin(limit)
+	case <-c.writeOver:
 	case <-limit:
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -156,6 +158,31 @@ func TestRelayEnding(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":1}`+"\n", string(all))
 	<-c.Done()
+}
+
+// A peer that has closed its side and does not read either is waited for no longer.
+func TestRelayEndsWithThePeer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		ending := make(chan struct{})
+		c, err := conn.New(ours, conn.Options{CloseTimeout: 1 << 40, Relay: &relayTo{ending: func() <-chan struct{} {
+			close(ending)
+			return make(chan struct{})
+		}}})
+		require.NoError(t, err)
+		require.NoError(t, theirs.Close())
+		<-ending
+		synctest.Wait()
+		select {
+		case <-c.Done():
+			t.Fatal("it may still read")
+		default:
+		}
+		began := time.Now()
+		_ = c.SendFrame(&conn.RelayFrame{Bytes: []byte(`{"jsonrpc":"2.0","method":"n"}`)})
+		<-c.Done()
+		require.Zero(t, time.Since(began))
+	})
 }
 
 func TestRelayAllocates(t *testing.T) {
