@@ -22,6 +22,9 @@ const (
 	DefaultMaxConnections = 1 << 15
 	// DefaultWriteBuffer bounds, in bytes, what waits for one client.
 	DefaultWriteBuffer = 4 << 20
+	// DefaultPatience is how long a client's calls go on that has closed its side of a
+	// socket, and may or may not still read: a client that died looks the same.
+	DefaultPatience = 5 * time.Second
 	// DefaultChunkSize is the largest read of a client's connection, in bytes.
 	DefaultChunkSize = 64 << 10
 )
@@ -33,7 +36,10 @@ type Options struct {
 	MaxConnections int
 	// Conn are those of each connection. Conn.WriteBuffer is the byte bound of a
 	// client: one that lets answers beyond it pile up is let go of. Its zero is
-	// DefaultWriteBuffer here.
+	// DefaultWriteBuffer here. Conn.CloseTimeout is how long the calls of a client go on
+	// that has closed its side; then, and at once if a write fails, they are cancelled.
+	// Its zero is DefaultPatience, and gateway.DefaultTimeout on standard input and
+	// output, whose users often say all they want at once.
 	Conn conn.Options
 	// Identity is who the clients are, for listeners whose users are known by the
 	// file system or the network; "" is nobody.
@@ -48,7 +54,7 @@ func (o Options) withDefaults() Options {
 		o.Conn.WriteBuffer = DefaultWriteBuffer
 	}
 	if o.Conn.CloseTimeout == 0 {
-		o.Conn.CloseTimeout = gateway.DefaultTimeout // for who has said all it wants
+		o.Conn.CloseTimeout = DefaultPatience
 	}
 	return o
 }
@@ -104,6 +110,9 @@ func Stdio(ctx context.Context, g *gateway.Gateway, o Options) error {
 	stream, err := conn.StdioStream()
 	if err != nil {
 		return err
+	}
+	if o.Conn.CloseTimeout == 0 {
+		o.Conn.CloseTimeout = gateway.DefaultTimeout
 	}
 	return Serve(ctx, g, stream, "stdio", o)
 }
