@@ -15,7 +15,7 @@ import (
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/engine"
-	"github.com/correlator-go/correlator/internal/load/drive"
+	"github.com/correlator-go/correlator/internal/cputime"
 	"github.com/correlator-go/correlator/serve"
 )
 
@@ -112,7 +112,7 @@ func engineFeatureCost(f engineFeature, d time.Duration) float64 {
 	t.fill(1000, true)
 	began := time.Now()
 	spent := func() time.Duration {
-		if cpu, known := drive.CPUTime(); known {
+		if cpu, known := cputime.Used(); known {
 			return cpu
 		}
 		return time.Since(began)
@@ -185,9 +185,9 @@ func callingCost(c *conn.Conn, callers int, method string, params []byte, o conn
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	began, _ := drive.CPUTime()
+	began, _ := cputime.Used()
 	perSecond, calls, err := rate(run, callers, d)
-	ended, known := drive.CPUTime()
+	ended, known := cputime.Used()
 	runtime.ReadMemStats(&after)
 	v := claim.Values{"calls/s": perSecond, "allocs": float64(after.Mallocs-before.Mallocs) / calls}
 	if known {

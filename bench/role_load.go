@@ -14,6 +14,7 @@ import (
 	"github.com/correlator-go/correlator/bench/claim"
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/internal/cputime"
 	"github.com/correlator-go/correlator/internal/load/drive"
 	"github.com/correlator-go/correlator/internal/load/plan"
 )
@@ -68,9 +69,9 @@ func handLoad(run traffic, callers int, d time.Duration) (claim.Values, error) {
 	if _, _, err := rate(run, callers, d/5); err != nil {
 		return nil, err
 	}
-	before, known := drive.CPUTime()
+	before, known := cputime.Used()
 	perSecond, calls, err := rate(run, callers, d)
-	after, _ := drive.CPUTime()
+	after, _ := cputime.Used()
 	if err == nil && !known {
 		err = errNoCPUTime
 	}

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/correlator-go/correlator/internal/load/drive"
+	"github.com/correlator-go/correlator/internal/cputime"
 )
 
 // Cost is what the process spent between two readings. Those of an in-memory
@@ -31,7 +31,7 @@ func (m Meter) Read() Cost {
 	}
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
-	cpu, _ := drive.CPUTime()
+	cpu, _ := cputime.Used()
 	c := Cost{CPU: cpu, Allocs: s.Mallocs, Bytes: s.TotalAlloc}
 	if m.Writes != nil {
 		c.Writes = m.Writes()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/cputime"
 )
 
 // Cost is what this process spent on the measured part of a run, warm-up and
@@ -54,7 +55,7 @@ func (s *state) read() *meter {
 	m := &meter{at: s.now(), settled: s.settled.Load(), conn: s.links.stats()}
 	m.own = s.clock.own(m.at)
 	runtime.ReadMemStats(&m.memory)
-	m.cpu, m.known = CPUTime()
+	m.cpu, m.known = cputime.Used()
 	return m
 }
 

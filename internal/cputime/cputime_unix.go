@@ -1,15 +1,15 @@
 //go:build unix
 
-package drive
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// CPUTime is the user and system time of this process so far, and whether this
+// Used is the user and system time of this process so far, and whether this
 // system tells it.
-func CPUTime() (time.Duration, bool) {
+func Used() (time.Duration, bool) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0, false

@@ -1,13 +1,13 @@
-package drive
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// CPUTime is the user and kernel time of this process so far, and whether this
+// Used is the user and kernel time of this process so far, and whether this
 // system tells it.
-func CPUTime() (time.Duration, bool) {
+func Used() (time.Duration, bool) {
 	self, err := syscall.GetCurrentProcess()
 	if err != nil {
 		return 0, false
