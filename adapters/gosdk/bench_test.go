@@ -5,34 +5,14 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/correlator-go/correlator/adapters/gosdk"
+	"github.com/correlator-go/correlator/internal/callers"
 )
-
-// callers makes b.N calls with n goroutines.
-func callers(b *testing.B, n int, call func(context.Context) error) {
-	b.ReportAllocs()
-	b.ResetTimer()
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range n {
-		wg.Go(func() {
-			for next.Add(1) <= int64(b.N) {
-				if err := call(context.Background()); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
 
 // A client and a server of go-sdk over one unix socket, both over these transports
 // and both over go-sdk's own: typed tools/call.
@@ -57,11 +37,10 @@ func BenchmarkCallTool(b *testing.B) {
 				link, err := net.Dial("unix", l.Addr().String())
 				require.NoError(b, err)
 				s := connect(b, transports[name](link), "2025-11-25", nil)
-				callers(b, n, func(ctx context.Context) error {
-					_, err := tool(ctx, s, "double", 4, nil)
+				callers.Run(b, n, func() error {
+					_, err := tool(context.Background(), s, "double", 4, nil)
 					return err
 				})
-				b.StopTimer()
 				_ = s.Close() // go-sdk's own transport says that it is closed
 				<-ended
 			})

@@ -3,10 +3,9 @@ package lsp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/correlator-go/correlator/adapters/lsp"
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/callers"
 )
 
 // serveHovers answers each request with the same hover until its input ends.
@@ -102,7 +102,6 @@ func (d dialer) Dial(context.Context) (io.ReadWriteCloser, error) { return d.str
 // Hovers by 64 callers over Content-Length framing, with typed params and results: at a
 // server that answers at once, where the client is what costs, and at gopls.
 func BenchmarkHover(b *testing.B) {
-	const callers = 64
 	for _, at := range []string{"echo", "gopls"} {
 		for _, client := range clients {
 			b.Run(at+"/"+client.name, func(b *testing.B) {
@@ -125,23 +124,16 @@ func BenchmarkHover(b *testing.B) {
 				require.NoError(b, call(b.Context(), "textDocument/hover", params, &h)) // the workspace is loaded
 				require.Contains(b, h.Contents.Value, "func F0(n int) int")
 
-				b.ReportAllocs()
-				b.ResetTimer()
-				var next atomic.Int64
-				var all sync.WaitGroup
-				for range callers {
-					all.Go(func() {
-						for next.Add(1) <= int64(b.N) {
-							var h hover
-							if err := call(b.Context(), "textDocument/hover", params, &h); err != nil || h.Contents.Value == "" {
-								b.Error(err, h)
-								return
-							}
-						}
-					})
-				}
-				all.Wait()
-				b.StopTimer()
+				callers.Run(b, 64, func() error {
+					var h hover
+					if err := call(b.Context(), "textDocument/hover", params, &h); err != nil {
+						return err
+					}
+					if h.Contents.Value == "" {
+						return errors.New("an empty hover")
+					}
+					return nil
+				})
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "hovers/s")
 			})
 		}

@@ -8,8 +8,6 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -18,27 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/correlator-go/correlator/adapters/mcpgo"
+	"github.com/correlator-go/correlator/internal/callers"
 	"github.com/correlator-go/correlator/internal/echo"
 )
-
-// callers makes b.N calls with n goroutines.
-func callers(b *testing.B, n int, call func(context.Context) error) {
-	b.ReportAllocs()
-	b.ResetTimer()
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range n {
-		wg.Go(func() {
-			for next.Add(1) <= int64(b.N) {
-				if err := call(context.Background()); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
 
 // The client of mcp-go over this transport and over its own, on one unix socket to
 // an echo in this process: typed tools/call, text of 100 bytes and 4 KiB.
@@ -74,8 +54,8 @@ func BenchmarkCallTool(b *testing.B) {
 					request := mcp.CallToolRequest{}
 					request.Params.Name = "echo"
 					request.Params.Arguments = map[string]any{"message": strings.Repeat("x", size)}
-					callers(b, n, func(ctx context.Context) error {
-						_, err := c.CallTool(ctx, request)
+					callers.Run(b, n, func() error {
+						_, err := c.CallTool(context.Background(), request)
 						return err
 					})
 				})

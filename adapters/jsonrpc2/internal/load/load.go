@@ -8,13 +8,12 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/internal/callers"
 	"github.com/correlator-go/correlator/internal/echo"
 )
 
@@ -66,8 +65,7 @@ func Echo1(c net.Conn) {
 }
 
 // Compare measures each library with 1, 64 and 1,024 callers, over a unix socket to
-// a server in this process. Beside the time it reports the processor's time, client
-// and server together, which other programs disturb less.
+// a server in this process, whose processor time is in what is reported.
 func Compare(b *testing.B, serve func(net.Conn), libraries ...Library) {
 	for _, n := range []int{1, 64, 1024} {
 		for _, lib := range libraries {
@@ -86,32 +84,10 @@ func Compare(b *testing.B, serve func(net.Conn), libraries ...Library) {
 				require.NoError(b, err)
 				c, err := lib.Open(link)
 				require.NoError(b, err)
-				before := cpu()
-				callers(b, n, c.Call)
-				b.StopTimer()
-				b.ReportMetric(float64(cpu()-before)/float64(b.N), "cpu-ns/op")
+				callers.Run(b, n, c.Call)
 				_ = c.Close() // some libraries say that they are closed
 				<-ended
 			})
 		}
 	}
-}
-
-// callers makes b.N calls with n goroutines.
-func callers(b *testing.B, n int, call func() error) {
-	b.ReportAllocs()
-	b.ResetTimer()
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range n {
-		wg.Go(func() {
-			for next.Add(1) <= int64(b.N) {
-				if err := call(); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
 }
