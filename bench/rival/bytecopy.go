@@ -18,18 +18,8 @@ func ByteCopy(a, b io.ReadWriteCloser) {
 			_ = to.Close()
 			_ = from.Close()
 		}()
-		chunk := make([]byte, copyChunk)
-		for {
-			n, err := from.Read(chunk)
-			if n > 0 {
-				if _, err := to.Write(chunk[:n]); err != nil {
-					return
-				}
-			}
-			if err != nil {
-				return
-			}
-		}
+		// Both without ReadFrom and WriteTo: sockets would leave the copy to the kernel.
+		_, _ = io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, make([]byte, copyChunk))
 	}
 	both.Go(func() { pass(a, b) })
 	pass(b, a)
