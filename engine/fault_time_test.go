@@ -96,6 +96,31 @@ func TestW07TimersAreBoundedByThePeakInFlight(t *testing.T) {
 	}, "minted", "string")
 }
 
+// Ten times as many timers as the bound allows, none of them cancelled: what is
+// above the bound is refused, and takes nothing; when all went, there is room for as
+// many again, in the same slots.
+func TestW07MoreTimersThanTheBound(t *testing.T) {
+	most := many(1_000_000)
+	r := newRig(t, options{MaxPending: most}, engine.Tuning{})
+	for n := range 10 * most {
+		_, err := r.Begin(nil, call{Timeout: time.Hour, Discard: true})
+		if n < most && err != nil || n >= most && !errors.Is(err, engine.ErrFull) {
+			t.Fatalf("timer %d of %d: %v", n, most, err)
+		}
+	}
+	require.Equal(t, most, r.Len())
+	require.Equal(t, most, r.Stats().Pending)
+	slots := r.Stats().Slots
+	require.LessOrEqual(t, slots, most+16*16)
+	require.Equal(t, most, r.FailAll(nil, false))
+	for range most {
+		r.begin(call{Timeout: time.Hour, Discard: true})
+	}
+	require.LessOrEqual(t, r.Stats().Slots, max(slots, most+16*16))
+	require.Equal(t, most, r.FailAll(nil, false))
+	r.quiet()
+}
+
 // A call is cancelled while the wheel moves its slot from level to level: when
 // Cancel won, it does not expire, and when not, it has expired.
 func TestW08CancelWhileTheWheelCascades(t *testing.T) {
@@ -123,11 +148,11 @@ func TestW10RegisteringInTheTimeoutOfTheLast(t *testing.T) {
 		calls, rounds int
 		timeout       time.Duration
 	}{
-		"one, again and again": {1, many(200_000), 6 * time.Millisecond},
-		"many of a tick":       {many(10_000), 50, time.Millisecond},
+		"one, again and again": {1, many(1_000_000), 6 * time.Millisecond},
+		"many of a tick":       {many(100_000), 10, time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, options{}, engine.Tuning{})
+			r := newRig(t, options{MaxPending: size.calls + 1}, engine.Tuning{})
 			fired := 0
 			var last time.Duration
 			var again func(outcome)
@@ -162,6 +187,35 @@ type sleepyClock struct {
 }
 
 func (c *sleepyClock) Now() time.Duration { return c.ManualClock.Now() + time.Duration(c.leapt.Load()) }
+
+// Deadlines that lie between two ticks, in a fine level or a coarse one, begun at
+// any moment of a tick: none is early, and none more than a tick late.
+func TestW16DeadlinesBetweenTicks(t *testing.T) {
+	const us, ms = time.Microsecond, time.Millisecond
+	for _, start := range []time.Duration{0, 300 * us, 500 * us, 999 * us, 59*ms + 900*us, 255*ms + 500*us} {
+		eachKind(t, options{}, func(t *testing.T, r *rig) {
+			r.clock.Advance(start)
+			timeouts := []time.Duration{255*ms + 500*us, 300 * ms, 310 * ms, 256*ms - us, 64*ms + us, us}
+			late := make([]time.Duration, 0, len(timeouts))
+			for i, timeout := range timeouts {
+				if i == 2 { // when 300 ms are near, and still in a coarse level
+					r.clock.Advance(60 * ms)
+				}
+				due := r.clock.Now() + timeout
+				r.begin(call{Timeout: timeout, Notify: func(outcome) { late = append(late, r.clock.Now()-due) }})
+			}
+			for range 400 * ms / (100 * us) {
+				r.clock.Advance(100 * us)
+			}
+			require.Len(t, late, len(timeouts))
+			for _, by := range late {
+				require.GreaterOrEqual(t, by, time.Duration(0), "early, begun at %v", start)
+				require.LessOrEqual(t, by, ms+100*us, "late, begun at %v", start)
+			}
+			r.quiet()
+		})
+	}
+}
 
 // After a gap of ten minutes what is due expires, once, and the rest keeps its
 // time; catching up takes no run for every tick that was missed.
