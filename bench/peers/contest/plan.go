@@ -124,8 +124,8 @@ func (p *Plan) rounds(r *report.Row) int {
 	return p.Rounds
 }
 
-// demanded keeps ours and all that carry JSON-RPC, and of the others those that a
-// demand is about.
+// demanded keeps ours and all that carry JSON-RPC, and of the others and the floors
+// those that a demand is about.
 func demanded(p peer.Peer, r report.Row) bool {
 	switch p.Class {
 	case peer.Ours:
@@ -134,6 +134,8 @@ func demanded(p peer.Peer, r report.Row) bool {
 		return true
 	case peer.Other:
 		return r.Transport == Unix && r.Callers == 1024 && (p.Name == peer.GRPC || p.Name == peer.Rueidis)
+	case peer.Floor:
+		return r.Transport == Unix && r.Callers == 1024 && r.Bytes == Small && p.Name == peer.InOrder
 	}
 	return false
 }

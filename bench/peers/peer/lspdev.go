@@ -19,9 +19,15 @@ import (
 // who looks for speed would put under it.
 var (
 	lspDevConn             = lspDev("lsp-dev-conn", lspdevConn, false)
-	lspDevConnBuffered     = lspDev("lsp-dev-conn+buffer", lspdevConn, true)
+	lspDevConnBuffered     = lspDev(LSPConnBuffered, lspdevConn, true)
 	lspDevPipeline         = lspDev("lsp-dev-pipeline", lspdevPipeline, false)
-	lspDevPipelineBuffered = lspDev("lsp-dev-pipeline+buffer", lspdevPipeline, true)
+	lspDevPipelineBuffered = lspDev(LSPClientBuffered, lspdevPipeline, true)
+)
+
+// Those over a writer that gathers.
+const (
+	LSPConnBuffered   = "lsp-dev-conn+buffer"
+	LSPClientBuffered = "lsp-dev-pipeline+buffer"
 )
 
 func lspdevConn(s lspdev.Stream) lspdev.Conn     { return lspdev.NewConn(s) }

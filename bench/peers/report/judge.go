@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/correlator-go/correlator/bench/peers/load"
 	"github.com/correlator-go/correlator/bench/peers/peer"
@@ -83,8 +84,33 @@ func closedDemands(row *Row) []Verdict {
 				out = append(out, row.factor(f.rival, f.demand))
 			}
 		}
+		if row.Bytes == 100 {
+			out = append(out, row.floor())
+		}
 	}
 	return out
+}
+
+// floorFactor is by how much the floor that callers are held against (bench/rival)
+// must itself be faster than the best library over a writer that gathers: a slow
+// floor would say nothing of who comes near it.
+const floorFactor = 2
+
+// buffered are the contenders over such a writer.
+var buffered = []string{peer.LSPConnBuffered, peer.LSPClientBuffered}
+
+// floor demands that the floor is one.
+func (r *Row) floor() Verdict {
+	rival := buffered[0]
+	for _, e := range r.Of(peer.JSON, load.Rate) { // the best first
+		if slices.Contains(buffered, e.Peer) {
+			rival = e.Peer
+			break
+		}
+	}
+	return r.comparedTo(fmt.Sprintf("the floor: calls/s ≥ %d× %s", floorFactor, rival), load.Rate, peer.InOrder, rival, func(ratio float64) (float64, bool) {
+		return ratio, ratio >= floorFactor
+	})
 }
 
 // first demands that no rival that carries JSON-RPC is better in column.

@@ -100,6 +100,17 @@ func TestFactors(t *testing.T) {
 	require.Equal(t, report.Short, results(closed(1024, 4096, entry(peer.Blocking, peer.Ours, load.Rate, 1), entry(peer.Callbacks, peer.Ours, load.Rate, 9), entry(peer.Rueidis, peer.Other, load.Rate, 2)))["calls/s ≥ 1.5× rueidis"])
 }
 
+func TestFloorIsOne(t *testing.T) {
+	at := func(floor float64, bytes int) map[string]report.Result {
+		return results(closed(1024, bytes, entry(peer.Blocking, peer.Ours, load.Rate, 150), entry(peer.InOrder, peer.Floor, load.Rate, floor),
+			entry("quicker", peer.JSON, load.Rate, 200), entry(peer.LSPConnBuffered, peer.JSON, load.Rate, 90), entry(peer.LSPClientBuffered, peer.JSON, load.Rate, 100)))
+	}
+	const demand = "the floor: calls/s ≥ 2× " + peer.LSPClientBuffered
+	require.Equal(t, report.Met, at(200, 100)[demand])
+	require.Equal(t, report.Short, at(199, 100)[demand])
+	require.NotContains(t, at(199, 4096), demand)
+}
+
 func TestScenarioDemands(t *testing.T) {
 	open := &report.Row{Scenario: report.Open, Entries: []*report.Entry{entry(peer.Blocking, peer.Ours, load.P99, 3), entry("r", peer.JSON, load.P99, 10)}}
 	require.Equal(t, report.Met, results(open)["p99 ≤ 1/3 of r's"])
