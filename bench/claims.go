@@ -8,7 +8,7 @@ import (
 func Claims() []claim.Claim {
 	var all []claim.Claim
 	for _, area := range [][]claim.Claim{
-		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), codecClaims(), connClaims(), slowClaims(), loadClaims(), mcpClaims(), serveClaims(),
+		windowClaims(), waitClaims(), deadlineClaims(), memoryClaims(), leaverClaims(), codecClaims(), connClaims(), slowClaims(), loadClaims(), mcpClaims(), serveClaims(),
 		coresClaims(), featureClaims(),
 	} {
 		all = append(all, area...)
@@ -25,6 +25,7 @@ func Roles() map[string]claim.Role {
 		"idle":       idleRole,
 		"flat":       flatRole,
 		"failall":    failAllRole,
+		"leaver":     leaverRole,
 		"timers":     timersRole,
 		"deadline":   deadlineRole,
 		"storm":      stormRole,

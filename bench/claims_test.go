@@ -89,7 +89,7 @@ func TestDecodersAgree(t *testing.T) {
 func TestRolesMeasure(t *testing.T) {
 	for name, args := range map[string][]string{
 		"encode": nil, "splice": nil, "framing": nil, "pool": nil, "wake": nil,
-		"timers": {"10"}, "deadline": {"10"}, "flat": {"20000"}, "decode": {ourName},
+		"leaver": nil, "timers": {"10"}, "deadline": {"10"}, "flat": {"20000"}, "decode": {ourName},
 	} {
 		v, err := Roles()[name](args)
 		require.NoError(t, err, name)
