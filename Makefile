@@ -44,7 +44,7 @@ race: ## the root's and the gateway's tests under the race detector
 	cd gateway && $(GO) test -race -shuffle=on ./...
 
 stress: ## stress, litmus and histories at full size under the race detector
-	CORRELATOR_STRESS=full $(GO) test -race -run 'Stress|Litmus|Histories|TestP08|TestP13' -timeout 40m -v ./engine
+	CORRELATOR_STRESS=full $(GO) test -race -run 'Stress|Litmus|Histories|TestP08|TestP13|TestW08Many' -timeout 40m -v ./engine
 	CORRELATOR_STRESS=full $(GO) test -race -run 'TestL01|TestX18' -timeout 10m -v ./conn
 
 cross: ## compile and vet for every platform we claim; of the modules beside the root, what programs import, for NESTED

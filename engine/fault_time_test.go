@@ -141,6 +141,50 @@ func TestW08CancelWhileTheWheelCascades(t *testing.T) {
 	r.quiet()
 }
 
+// The same for a crowd at a time, a million in all: the clock goes on a random way
+// at each step, through every level's edges, while the calls are cancelled one by one.
+func TestW08ManyCancelsWhileTheWheelCascades(t *testing.T) {
+	const crowd = 512
+	rounds := many(1_000_000) / crowd
+	if stressFull {
+		rounds = 1_000_000 / crowd
+	}
+	r := newRig(t, options{Grace: -1}, engine.Tuning{Origin: 1<<32 - 5000})
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 8))
+	var calls [crowd]handle
+	var cancelled [crowd]bool
+	won := 0
+	for range rounds {
+		for i := range calls {
+			calls[i] = r.begin(call{Timeout: time.Duration(1+rng.IntN([]int{3, 70, 5000}[i%3])) * time.Millisecond})
+		}
+		steps := rng.Perm(200)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for i, c := range calls {
+				cancelled[i] = c.Cancel(nil)
+			}
+		}()
+		for _, step := range steps {
+			r.clock.Advance(time.Duration(step) * 100 * time.Microsecond)
+		}
+		<-done
+		r.expire(5 * time.Second)
+		for i, c := range calls {
+			want := engine.Expired
+			if cancelled[i] {
+				want = engine.Cancelled
+				won++
+			}
+			require.Equal(t, want, r.outcome(c).Status, "seed %d", seed)
+		}
+	}
+	t.Logf("%d of %d were cancelled", won, rounds*crowd)
+	r.quiet()
+}
+
 // A call whose callback registers the next keeps going, however often; and so do
 // very many of a tick each.
 func TestW10RegisteringInTheTimeoutOfTheLast(t *testing.T) {
