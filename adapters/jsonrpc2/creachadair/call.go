@@ -25,13 +25,13 @@ func (c *Client) Call(ctx context.Context, method string, params any) (*Response
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.start(ctx, method, bytesOf(text))
+	r := &Response{client: c}
+	r.result, r.failure = c.conn.Call(ctx, method, bytesOf(text), conn.CallOptions{ID: &r.wire})
 	codec.PutValue(text)
-	if err != nil {
-		return nil, err
+	if r.failure != nil && r.wire.IsAbsent() {
+		return nil, c.unsent(ctx, r.failure)
 	}
-	c.wait(ctx, r)
-	if r.err != nil {
+	if c.complete(ctx, r); r.err != nil {
 		return nil, filtered(r.err)
 	}
 	return r, nil
@@ -104,7 +104,7 @@ func (c *Client) Batch(ctx context.Context, specs []jrpc2.Spec) ([]*Response, er
 	return responses, nil
 }
 
-// start makes a call. Its ctx counts while it waits for room, and its deadline is
+// start makes a call of a batch. Its ctx counts while it waits for room, and its deadline is
 // the call's.
 func (c *Client) start(ctx context.Context, method string, params []byte) (*Response, error) {
 	r := &Response{client: c, done: make(chan struct{})}
@@ -118,7 +118,7 @@ func (c *Client) start(ctx context.Context, method string, params []byte) (*Resp
 	return r, nil
 }
 
-// wait waits for a response, which it completes.
+// wait waits for a response of a batch, which it completes.
 func (c *Client) wait(ctx context.Context, r *Response) {
 	select {
 	case <-r.done:
@@ -130,6 +130,11 @@ func (c *Client) wait(ctx context.Context, r *Response) {
 			<-r.done // the cancel, or what was there before it
 		}
 	}
+	c.complete(ctx, r)
+}
+
+// complete says what the end of a call means to the caller.
+func (c *Client) complete(ctx context.Context, r *Response) {
 	if r.failure == nil {
 		return
 	}

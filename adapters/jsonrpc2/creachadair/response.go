@@ -16,9 +16,9 @@ type Response struct {
 	client  *Client
 	wire    codec.ID
 	renamed string // by SetID
-	done    chan struct{}
+	done    chan struct{} // of a call of a batch: closed when the next two are set
 	result  []byte
-	failure error // how the call ended; set before done is closed, as result is
+	failure error // how the call ended
 	err     *jrpc2.Error
 }
 
