@@ -15,7 +15,7 @@ import (
 type Response struct {
 	client  *Client
 	wire    codec.ID
-	renamed string // by SetID
+	renamed string        // by SetID
 	done    chan struct{} // of a call of a batch: closed when the next two are set
 	result  []byte
 	failure error // how the call ended

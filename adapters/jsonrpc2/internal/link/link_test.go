@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/correlator-go/correlator/adapters/jsonrpc2/internal/link"
 	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/conn"
 )
 
 // frames reads all that r has: frames, and in the end why there is no more.
@@ -161,6 +163,41 @@ func TestJoin(t *testing.T) {
 	_, err := s.Read(make([]byte, 1))
 	require.Error(t, err)
 	require.NotPanics(t, func() { link.Join(uncomparable{}, uncomparable{}) })
+}
+
+// socket takes everything at once.
+type socket struct {
+	io.ReadWriteCloser
+	taken int
+}
+
+func (s *socket) TryWrite(p []byte) (int, error) { s.taken += len(p); return len(p), nil }
+
+// A stream takes what a few calls write at once, and leaves that of many to the
+// writer, until they are few again.
+func TestCrowd(t *testing.T) {
+	var c link.Crowd
+	s := &socket{}
+	now := conn.TryWriterOf(c.Stream(s))
+	write := func() int {
+		n, err := now.TryWrite([]byte("xy"))
+		require.NoError(t, err)
+		return n
+	}
+	for range 4 {
+		c.Begin()
+		require.Equal(t, 2, write())
+	}
+	c.Begin()
+	require.Zero(t, write())
+	c.End()
+	require.Equal(t, 2, write())
+	require.Equal(t, 10, s.taken)
+
+	plain, other := net.Pipe()
+	defer plain.Close()
+	defer other.Close()
+	require.Equal(t, plain, c.Stream(plain), "nothing writes to it at once")
 }
 
 type messagesPipe struct {
