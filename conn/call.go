@@ -68,7 +68,7 @@ type CallOptions struct {
 	Into []byte
 	// ID, when not nil, is where Call puts the call's id before it waits, for logs
 	// and traces. A call that is refused puts nothing, or the absent id, there. Start
-	// and Submit return the id and ignore it.
+	// and Submit ignore it: Start returns the id, and every Outcome has it.
 	ID *codec.ID
 }
 
