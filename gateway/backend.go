@@ -41,6 +41,7 @@ type backend struct {
 	leaving *life      // it rests: its server is being ended
 	idle    engine.Timer
 	ended   bool
+	why     error // of ended
 	parked  parking
 	greeting
 	asks map[codec.ID]*ask // requests of the server that a client has not answered

@@ -39,8 +39,10 @@ func (b *backend) open(failures int) {
 			err = l.whyGone()
 		}
 		failures++
-		b.target.g.counts.openFailed.Add(1)
-		b.target.g.observe(&Event{Kind: UpstreamDown, Upstream: b.target.o.Name, Err: err})
+		if b.ctx.Err() == nil { // else it is not wanted any more
+			b.target.g.counts.openFailed.Add(1)
+			b.target.g.observe(&Event{Kind: UpstreamDown, Upstream: b.target.o.Name, Err: err})
+		}
 		b.failParked(&Failure{
 			Code: CodeUpstreamLost, Text: fmt.Sprintf("upstream %q could not be opened: %v", b.target.o.Name, err),
 			Upstream: b.target.o.Name, RetryAfter: b.backoff(failures),
@@ -146,7 +148,7 @@ func (b *backend) lost(l *life, why error) {
 	l.why = why
 	close(l.going)
 	was := b.live.CompareAndSwap(l, nil)
-	again := was && !b.ended
+	again, reason := was && !b.ended, b.why
 	if again {
 		b.opening = true
 		b.target.work.Add(1) // while close cannot have waited yet
@@ -158,14 +160,16 @@ func (b *backend) lost(l *life, why error) {
 	b.dropAsks(l)
 	b.engine.FailAll(why, false)
 	b.claims.forget()
-	close(l.gone)
-	if !was {
-		return
-	}
 	g := b.target.g
-	g.observe(&Event{Kind: UpstreamDown, Upstream: b.target.o.Name, Err: why})
-	if !again {
+	switch {
+	case again:
+		g.observe(&Event{Kind: UpstreamDown, Upstream: b.target.o.Name, Err: why})
+	case was:
+		g.observe(&Event{Kind: UpstreamEnded, Upstream: b.target.o.Name, Err: reason})
 		b.leavePlace()
+	}
+	close(l.gone) // who waits for the end has been told of all before it
+	if !again {
 		return
 	}
 	failures := 1
@@ -181,7 +185,7 @@ func (b *backend) lost(l *life, why error) {
 // close ends the backend and every call on it.
 func (b *backend) close(why error) {
 	b.mu.Lock()
-	b.ended = true
+	b.ended, b.why = true, why
 	b.dead.Store(true)
 	l := b.live.Load()
 	if b.idle != nil {

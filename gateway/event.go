@@ -17,11 +17,13 @@ const (
 	// ClientJoined and ClientLeft: a session began or ended.
 	ClientJoined
 	ClientLeft
-	// UpstreamUp and UpstreamDown: a way to a server was opened, or lost.
+	// UpstreamUp and UpstreamDown: a way to a server was opened, or lost or could not be.
 	UpstreamUp
 	UpstreamDown
 	// Dropped: a message went nowhere; Reason says why.
 	Dropped
+	// UpstreamEnded: the gateway itself ended a way, which nobody uses any more.
+	UpstreamEnded
 )
 
 // Outcome says how a call ended, in words that metrics use as they are.

@@ -82,7 +82,7 @@ func (b *backend) rest(l *life) {
 		b.leaving = nil
 		b.leavePlaceLocked()
 		b.mu.Unlock()
-		b.target.g.observe(&Event{Kind: UpstreamDown, Upstream: b.target.o.Name, Err: errIdle})
+		b.target.g.observe(&Event{Kind: UpstreamEnded, Upstream: b.target.o.Name, Err: errIdle})
 	})
 }
 

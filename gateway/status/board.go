@@ -145,6 +145,8 @@ func (b *Board) Observe(e gateway.Event) {
 	case gateway.UpstreamDown:
 		b.meters.of(e.Upstream).down(e.Err)
 		b.log.Warn("upstream is down", "upstream", e.Upstream, "error", auth.Redact(text(e.Err)))
+	case gateway.UpstreamEnded:
+		b.log.Info("upstream was ended", "upstream", e.Upstream, "reason", text(e.Err))
 	case gateway.Dropped:
 		if e.Upstream != "" {
 			b.meters.of(e.Upstream).dropped(e.Reason)

@@ -42,14 +42,13 @@ const window = 30
 type meter struct {
 	now func() time.Time
 
-	mu       sync.Mutex // guards the fields below
-	seconds  [window]second
-	errors   map[string]uint64
-	late     uint64
-	noise    uint64 // frames that were no messages
-	opened   uint64
-	lastErr  string
-	lastDown time.Time
+	mu      sync.Mutex // guards the fields below
+	seconds [window]second
+	errors  map[string]uint64
+	late    uint64
+	noise   uint64 // frames that were no messages
+	opened  uint64
+	lastErr string
 }
 
 // second is what ended in one second.
@@ -104,7 +103,6 @@ func (m *meter) up() {
 func (m *meter) down(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lastDown = m.now()
 	if err != nil {
 		m.lastErr = err.Error()
 	}

@@ -113,8 +113,6 @@ func (b *Board) upstream(u gateway.UpstreamState) Upstream {
 		out.State = "opening"
 	case u.Up > 0:
 		out.State = "up"
-	case u.Ways > 0 && r.lastErr != "":
-		out.State = "down"
 	}
 	return out
 }

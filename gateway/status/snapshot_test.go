@@ -1,7 +1,10 @@
 package status_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"os"
 	"regexp"
 	"testing"
@@ -35,4 +38,26 @@ func TestSnapshotMembers(t *testing.T) {
 			require.Contains(t, top.Upstreams[0], read[1])
 		}
 	}
+}
+
+// A way that the gateway ended is nothing to be warned of, and leaves no error on the page.
+func TestOrderlyEndIsNoWarning(t *testing.T) {
+	var log bytes.Buffer
+	s := newStage(t, status.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s.call(ask, `{"jsonrpc":"2.0","id":ID,"result":{}}`)
+	require.NoError(t, s.g.Close())
+	require.Contains(t, log.String(), `level=INFO msg="upstream was ended" upstream=tools reason="gateway: closed"`)
+	require.NotContains(t, log.String(), "WARN")
+	require.Empty(t, s.snapshot().Upstreams[0].LastErr)
+}
+
+// A way that was lost is.
+func TestLossIsWarning(t *testing.T) {
+	var log bytes.Buffer
+	s := newStage(t, status.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s.call(ask, `{"jsonrpc":"2.0","id":ID,"result":{}}`)
+	s.server.Way(0).Die(errors.New("exit status 1"))
+	require.NoError(t, s.g.Close())
+	require.Contains(t, log.String(), `level=WARN msg="upstream is down" upstream=tools error="exit status 1"`)
+	require.Equal(t, "exit status 1", s.snapshot().Upstreams[0].LastErr)
 }

@@ -33,7 +33,7 @@ func overChild(t *testing.T, u gateway.Upstream) (*gateway.Gateway, *changes) {
 		switch e.Kind {
 		case gateway.UpstreamUp:
 			ch.up <- nil
-		case gateway.UpstreamDown:
+		case gateway.UpstreamDown, gateway.UpstreamEnded:
 			ch.down <- e.Err
 		}
 	}}), ch
