@@ -214,7 +214,7 @@ func TestVerbs(t *testing.T) {
 	require.Contains(t, out.String(), "now: gateway run")
 	require.Equal(t, exitFail, do("init", name), "what is there stays")
 	require.Equal(t, exitOK, do("check", name), errs.String())
-	require.Contains(t, out.String(), "ok: 1 upstreams")
+	require.Contains(t, out.String(), "ok: 1 upstream, 1 place to listen\n")
 
 	require.NoError(t, os.WriteFile(name, []byte("upstreams:\n  a:\n    command: x\n"), 0o600))
 	require.Equal(t, exitUsage, do("check", name))
@@ -227,7 +227,11 @@ func TestVerbs(t *testing.T) {
 	require.Contains(t, errs.String(), name+":4: listen[0]: ")
 	require.Contains(t, errs.String(), "/nowhere")
 
-	require.Equal(t, exitFail, do("check", filepath.Join(dir, "missing")))
+	missing := filepath.Join(dir, "missing")
+	for _, verb := range []string{"check", "run"} {
+		require.Equal(t, exitFail, do(verb, missing))
+		require.Contains(t, errs.String(), "gateway init "+missing+" writes one")
+	}
 	require.Equal(t, exitUsage, do("check", "a", "b"))
 	require.Equal(t, exitUsage, do("chekc"), "a slip is no server to start")
 	require.Contains(t, errs.String(), `unknown verb "chekc"; a COMMAND to share stands behind --`)

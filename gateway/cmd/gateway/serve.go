@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -22,29 +24,40 @@ func read(name string) (*config.Config, error) {
 	return config.Parse(name, text, os.LookupEnv)
 }
 
+// readFirst is the file that a verb names, when it is read for the first time.
+func readFirst(args []string) (name string, c *config.Config, err error) {
+	if name, err = file(args); err != nil {
+		return name, nil, err
+	}
+	c, err = read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; gateway init %s writes one to begin with", err, name)
+	}
+	return name, c, err
+}
+
 // check says what is wrong with a file, what only building from it shows included.
 func check(args []string, stdout io.Writer) error {
-	name, err := file(args)
-	if err != nil {
-		return err
-	}
-	c, err := read(name)
+	name, c, err := readFirst(args)
 	if err != nil {
 		return err
 	}
 	if _, err := node.New(c, node.Options{}); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%s: ok: %d upstreams, %d places to listen\n", name, len(c.Upstreams), len(c.Listen))
+	_, err = fmt.Fprintf(stdout, "%s: ok: %s, %s to listen\n", name, count(len(c.Upstreams), "upstream"), count(len(c.Listen), "place"))
 	return err
 }
 
-func runFile(ctx context.Context, args []string, stderr io.Writer) error {
-	name, err := file(args)
-	if err != nil {
-		return err
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
 	}
-	c, err := read(name)
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+func runFile(ctx context.Context, args []string, stderr io.Writer) error {
+	name, c, err := readFirst(args)
 	if err != nil {
 		return err
 	}
