@@ -57,7 +57,7 @@ func leaverRole([]string) (claim.Values, error) {
 	begin := func(id codec.ID, discard bool) (call, error) {
 		o := full()
 		o.Discard = discard
-		return e.Register(nil, id, o)
+		return e.Register(background, id, o)
 	}
 	var (
 		over   atomic.Bool
@@ -98,7 +98,7 @@ func leaverRole([]string) (claim.Values, error) {
 		if !e.Resolve(id, nil) {
 			return nil, fmt.Errorf("%v is lost", id)
 		}
-		if _, err := c.Wait(nil); err != nil {
+		if _, err := c.Wait(background); err != nil {
 			return nil, err
 		}
 		took[i] = float64(time.Since(start) - due)
