@@ -15,7 +15,7 @@ import (
 // exitPatience is how long the end of a child's output waits for its exit code
 // and the last of its standard error. It is real time on every clock, since
 // a process dies on no clock of ours.
-const exitPatience = 250 * time.Millisecond
+const exitPatience = time.Second
 
 // child is a process seen as a stream. Its life, each edge taken once:
 //
