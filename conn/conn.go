@@ -3,6 +3,7 @@ package conn
 import (
 	"errors"
 	"io"
+	"math"
 	"sync/atomic"
 
 	"github.com/correlator-go/correlator/codec"
@@ -48,6 +49,10 @@ type Conn struct {
 	counts counts
 }
 
+// lspIDMax is the last id of a call of the LSP profile, whose integers have 32 bits;
+// tests make it smaller.
+var lspIDMax int64 = math.MaxInt32
+
 // New makes a connection of stream, which it owns from then on, and starts
 // reading. The error is an *OptionError; the stream is then still the caller's.
 func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
@@ -77,9 +82,9 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 		Timeout: o.Timeout, IdleTimeout: o.IdleTimeout, Grace: o.Grace, Clock: o.Clock,
 		Observer: o.Observer, OnAbandon: c.abandoned, OnPanic: o.OnPanic,
 		Detach: c.results.copy, Expiring: c.expiring,
-		// An integer of LSP has 32 bits, and servers in use read an id into that many: 1,
-		// 2, 3 and so on stays below for two thousand million calls.
-		CallerIDs: o.Profile == codec.LSP,
+		// Servers of LSP in use read an id into 32 bits: it counts 1, 2, 3 and so on, and
+		// from 1 again after two thousand million calls.
+		CallerIDs: o.Profile == codec.LSP, CountMax: lspIDMax,
 	})
 	if err != nil {
 		return nil, err

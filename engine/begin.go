@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/correlator-go/correlator/codec"
@@ -19,7 +20,13 @@ import (
 // *CallError when ctx ended first.
 func (e *Engine[T]) Begin(ctx context.Context, o CallOptions[T]) (Call[T], error) {
 	if e.index != nil {
-		return e.Register(ctx, e.NextID(), o)
+		for {
+			c, err := e.Register(ctx, e.NextID(), o)
+			if !errors.Is(err, ErrDuplicateID) {
+				return c, err
+			}
+			// Someone has registered the number of its own accord meanwhile.
+		}
 	}
 	if err := e.refuse(&o); err != nil {
 		return Call[T]{}, err

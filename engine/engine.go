@@ -39,7 +39,8 @@ type Engine[T any] struct {
 	gate   gate
 	swept  atomic.Int64 // when reclaimUnderPressure last ran
 
-	nextID atomic.Int64 // of NextID with caller's ids
+	counted  atomic.Uint64 // numbers that NextID has looked at, with callers' ids
+	countMax uint64        // the last of them before 1 again
 }
 
 // failure is the error of a closed table; the first one stays.
@@ -51,6 +52,7 @@ type tuning struct {
 	slotsMax int
 	stripes  int // 0 is one per P
 	presize  int // of a shard of the index, in entries; 0 is as Options say
+	counted  uint64
 	origin   wheel.Tick
 }
 
@@ -96,6 +98,8 @@ func newTuned[T any](o Options[T], t tuning) (*Engine[T], error) {
 			e.index.sized = t.presize
 		}
 	}
+	e.countMax = uint64(o.CountMax)
+	e.counted.Store(t.counted)
 	e.swept.Store(never)
 	e.table.dir.Store(&directory[T]{})
 	e.free.init(&e.table, uint32(min(o.MaxPending, t.slotsMax)), uint32(t.slotsMax), 1<<t.genBits-1, t.stripes)

@@ -13,6 +13,7 @@ type Tuning struct {
 	SlotsMax int        // bound of slots, spent ones included
 	Stripes  int        // of the free list; one per P
 	Presize  int        // of a shard of the index, in entries
+	Counted  uint64     // numbers that NextID has counted already
 	Origin   wheel.Tick // of the engine's time zero
 }
 
@@ -24,7 +25,7 @@ func NewTuned[T any](o Options[T], t Tuning) (*Engine[T], error) {
 	if t.SlotsMax == 0 {
 		t.SlotsMax = SlotsMax
 	}
-	return newTuned(o, tuning{genBits: t.GenBits, slotsMax: t.SlotsMax, stripes: t.Stripes, presize: t.Presize, origin: t.Origin})
+	return newTuned(o, tuning{genBits: t.GenBits, slotsMax: t.SlotsMax, stripes: t.Stripes, presize: t.Presize, counted: t.Counted, origin: t.Origin})
 }
 
 // DepthMax is how deep callbacks nest.

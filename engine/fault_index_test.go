@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -199,6 +201,89 @@ func TestP14IDsAreDistinctAtOneMoment(t *testing.T) {
 			r.quiet()
 		})
 	}
+}
+
+// Callers' ids: the count comes to its end and begins again while its first numbers
+// are pending still, the counter's own word overflows, and the caller uses numbers of
+// its own accord. No two calls that are pending have one id, and each gets its answer.
+func TestP14NumbersComeAgain(t *testing.T) {
+	const calls, workers = 1000, 8
+	for name, counted := range map[string]uint64{
+		"the count ends": engine.CountMax - 10, "its word overflows": math.MaxUint64 - 10, "from the start": 0,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, options{CallerIDs: true, MaxPending: 2 * calls}, engine.Tuning{Counted: counted})
+			old := map[codec.ID]handle{}
+			for n := range int64(50) { // of its own accord, about where the numbers will be
+				for _, id := range []int64{2*n + 1, engine.CountMax - n, int64((counted+uint64(3*n))%engine.CountMax) + 1} {
+					c, err := r.Register(nil, codec.IntID(id), call{})
+					if errors.Is(err, engine.ErrDuplicateID) {
+						continue
+					}
+					require.NoError(t, err)
+					old[c.ID()] = c
+				}
+			}
+			handles := make([]handle, calls)
+			var wg sync.WaitGroup
+			for w := range workers {
+				wg.Go(func() {
+					for i := w; i < calls; i += workers {
+						c, err := r.Begin(nil, call{})
+						if !assert.NoError(t, err) {
+							return
+						}
+						handles[i] = c
+					}
+				})
+			}
+			wg.Wait()
+			require.Equal(t, calls+len(old), r.Len())
+			for _, c := range handles {
+				n, ok := c.ID().Int()
+				require.True(t, ok && n >= 1 && n <= engine.CountMax, "%v", c.ID())
+				require.NotContains(t, old, c.ID())
+				old[c.ID()] = c
+			}
+			for id, c := range old {
+				require.True(t, r.Resolve(id, id.Text()), "%v: two calls have it", id)
+				require.Equal(t, id.Text(), r.outcome(c).Value)
+			}
+			r.quiet()
+		})
+	}
+}
+
+// A table whose every place is taken by numbers of a count that is one longer has one
+// number left, and finds it.
+func TestP14TheLastNumberIsFound(t *testing.T) {
+	const places = 8
+	for _, max := range []int64{-1, 1, places, engine.CountMax + 1} {
+		_, err := engine.New(options{CallerIDs: true, MaxPending: places, CountMax: max})
+		refused, ok := errors.AsType[*engine.OptionError](err)
+		require.True(t, ok, "%d: %v", max, err)
+		require.Equal(t, "CountMax", refused.Field)
+	}
+	r := newRig(t, options{CallerIDs: true, MaxPending: places, CountMax: places + 1}, engine.Tuning{})
+	var held []handle
+	for range places - 1 {
+		held = append(held, r.begin(call{}))
+	}
+	for range 100 {
+		c, err := r.Begin(nil, call{})
+		require.NoError(t, err)
+		n, _ := c.ID().Int()
+		require.Contains(t, []int64{places, places + 1}, n)
+		_, err = r.Begin(nil, call{})
+		require.ErrorIs(t, err, engine.ErrFull)
+		require.True(t, r.Resolve(c.ID(), "v"))
+		require.Equal(t, "v", r.outcome(c).Value)
+	}
+	for _, c := range held {
+		require.True(t, r.Cancel(c.ID(), nil))
+		c.Discard()
+	}
+	r.quiet()
 }
 
 // Someone with very many calls goes away: others' calls go on meanwhile, and the

@@ -23,6 +23,9 @@ const (
 	SlotsMax = 1 << 24
 	// ShardsMax is the most shards an index of caller ids can have.
 	ShardsMax = 1 << 10
+	// CountMax is the most that Options.CountMax can be: the last integer that is
+	// exact in a peer that keeps numbers as floats.
+	CountMax = 1<<53 - 1
 	// TickMin and TickMax bound Options.Tick.
 	TickMin = time.Microsecond
 	TickMax = time.Minute
@@ -55,6 +58,11 @@ type Options[T any] struct {
 	// CallerIDs makes the engine take its ids from the caller (Register) instead
 	// of minting them (Begin).
 	CallerIDs bool
+	// CountMax is the last number that NextID counts to with CallerIDs; after it comes
+	// 1 again. 0 means CountMax, which is what every JSON peer carries unharmed; more,
+	// negative and what MaxPending would exhaust are refused. Without CallerIDs it
+	// means nothing.
+	CountMax int64
 	// MatchText lets an answer whose id names no pending call settle one whose id
 	// has the same text but another JSON type, for peers that echo 7 as "7". The
 	// exact type always wins. It does not merge ids when registering.
@@ -168,6 +176,14 @@ func (o Options[T]) withDefaults() (Options[T], error) {
 	}
 	if o.Shards < 0 || o.Shards > ShardsMax {
 		return refuse("Shards", o.Shards, "not from 0 to ShardsMax")
+	}
+	switch {
+	case o.CountMax == 0:
+		o.CountMax = CountMax
+	case o.CountMax < 0 || o.CountMax > CountMax:
+		return refuse("CountMax", o.CountMax, "not from 0 to CountMax")
+	case o.CallerIDs && o.CountMax <= int64(o.MaxPending):
+		return refuse("CountMax", o.CountMax, "not above MaxPending")
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout

@@ -6,15 +6,15 @@ import (
 	"github.com/correlator-go/correlator/codec"
 )
 
-// NextID gives an id that no call has had. An engine that mints its ids reserves
+// NextID gives an id that no call has had, or with CallerIDs none that is pending. An engine that mints its ids reserves
 // a slot for it, which counts against MaxPending; without room the id is absent.
 // A reserved id that nobody registers is reclaimed when the table is full, see the
-// package text. With CallerIDs the ids are 1, 2, 3 and so on: a number that the
-// caller uses of its own accord does not change the count. It goes on when the
+// package text. With CallerIDs the ids are 1, 2, 3 and so on, to Options.CountMax
+// and from 1 again, without those whose calls are pending. It goes on when the
 // engine is closed.
 func (e *Engine[T]) NextID() codec.ID {
 	if e.index != nil {
-		return codec.IntID(e.nextID.Add(1))
+		return e.nextNumber()
 	}
 	s, i := e.take()
 	if s == nil {
@@ -26,6 +26,18 @@ func (e *Engine[T]) NextID() codec.ID {
 	r := makeRef(s.load().gen()+1, i)
 	s.store(makeWord(noTick, r.gen(), reserved))
 	return r.minted()
+}
+
+// nextNumber is the next number that names no call in flight: one that comes again
+// may, and so may one that the caller took of its own accord. CountMax is above
+// MaxPending, so there is one.
+func (e *Engine[T]) nextNumber() codec.ID {
+	for {
+		id := codec.IntID(int64((e.counted.Add(1)-1)%e.countMax) + 1)
+		if r, ok := e.locate(id); !ok || !e.inFlight(r) {
+			return id
+		}
+	}
 }
 
 // Register registers a call under the given id: any id but the absent one with

@@ -138,10 +138,20 @@ func (m *twin) newID() codec.ID {
 		if m.shape.text {
 			return codec.StringID(fmt.Sprint("k", m.script.pick(4)))
 		}
-		return codec.IntID(-int64(m.script.pick(4)))
+		return codec.IntID(m.counted + int64(m.script.pick(4)) - 1)
 	}
-	m.counted++
+	return m.nextNumber()
+}
+
+// nextNumber is NextID with callers' ids: the next number whose call is not pending.
+func (m *twin) nextNumber() codec.ID {
 	id := m.e.NextID()
+	for {
+		m.counted++
+		if _, pending := m.live[codec.IntID(m.counted)]; !pending || m.busy > 0 && codec.IntID(m.counted) == id {
+			break
+		}
+	}
 	require.Equal(m.t, codec.IntID(m.counted), id)
 	return id
 }
@@ -258,8 +268,7 @@ func (m *twin) admitted(err error, noWait, duplicate bool) {
 
 func (m *twin) reserve() codec.ID {
 	if m.shape.callerIDs {
-		m.counted++
-		require.Equal(m.t, codec.IntID(m.counted), m.e.NextID())
+		m.nextNumber()
 		return codec.ID{}
 	}
 	id := m.e.NextID()
