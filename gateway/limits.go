@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,26 +69,49 @@ func (t *target) limitsOf(method string) *callLimits {
 	return &t.limits
 }
 
-// client is whom limits take the session for: an exchange of its own is its identity's,
-// or else its address's.
+// limited is whom limits take the session for. It is what a client cannot choose: its
+// identity, or else its address. One without either, on a socket of the file system or
+// on standard input, is its connection.
 func (s *Session) limited() limit.Client {
-	if s.peer.Alone {
-		if s.peer.Identity != "" {
-			return limit.Client{Name: s.peer.Identity}
-		}
-		return limit.Client{Name: host(s.peer.Address)}
+	c := limit.Client{Name: s.peer.Identity}
+	if c.Name == "" {
+		c.Address = place(s.peer.Address)
 	}
-	return limit.Client{Number: s.number}
+	if !s.peer.Alone {
+		c.Number = s.number
+	}
+	return c
 }
 
-// host is an address without its port.
-func host(address string) string {
-	for i := len(address) - 1; i >= 0; i-- {
-		if address[i] == ':' {
-			return address[:i]
-		}
+// place is where an address is: without its port, and of an IPv6 address the network of
+// 64 bits, all of whose addresses are usually one machine's to choose. Names in the file
+// system are no places.
+func place(address string) string {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return ""
 	}
-	return address
+	ip := at.Addr()
+	switch {
+	case ip.Is4():
+		return address[:strings.LastIndexByte(address, ':')]
+	case ip.Is4In6():
+		return ip.Unmap().String()
+	}
+	network, err := ip.WithZone("").Prefix(64)
+	if err != nil {
+		return "" // it cannot be
+	}
+	return network.String()
+}
+
+// tooFast refuses a call whose client asks too fast; nil lets it go on.
+func (s *Session) tooFast(now time.Duration) *Failure {
+	ok, again := s.g.rates.Allow(s.limited(), now)
+	if ok {
+		return nil
+	}
+	return &Failure{Code: CodeBusy, Text: "too many calls a second; come again in " + again.Round(time.Millisecond).String(), RetryAfter: again}
 }
 
 // watches has queues' deadlines looked after: one timer for each gate, while somebody

@@ -72,8 +72,9 @@ type Options struct {
 	Limit limit.Options
 	// Rate is how many calls a second one client may make, Burst how many at once after
 	// it made none for a while; zero and negative are no bound, and a second's worth.
-	// Clients are connections and sessions; exchanges of the modern era over HTTP count
-	// by identity, or by address.
+	// A client is its identity, or else its address, an IPv6 one by its network of 64
+	// bits, however many connections and sessions it has; without either, as on a unix
+	// socket, it is its connection. Limit goes by the same.
 	Rate  float64
 	Burst int
 	// Merge makes one server of all Upstreams, whose names are then prefixes: tools and

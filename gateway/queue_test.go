@@ -13,6 +13,7 @@ import (
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/internal/fake"
 	"github.com/correlator-go/correlator/gateway/limit"
+	"github.com/correlator-go/correlator/gateway/link"
 )
 
 func say(t *testing.T, c *fake.Client, id, method string) {
@@ -208,6 +209,50 @@ func TestServerStopsReading(t *testing.T) {
 		_ = g.Close()
 		synctest.Wait()
 	})
+}
+
+// Who a client is, is what limits go by: another session or connection of it has no
+// allowance of its own, and another client has.
+func TestLimitsGoByWhoTheClientIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second link.Peer
+		same          bool
+	}{
+		"two sessions of one identity":   {link.Peer{Transport: "http", Identity: "a", Session: "1", Address: "10.0.0.1:1"}, link.Peer{Transport: "http", Identity: "a", Session: "2", Address: "10.0.0.2:1"}, true},
+		"two identities at one address":  {link.Peer{Transport: "http", Identity: "a", Session: "1", Address: "10.0.0.1:1"}, link.Peer{Transport: "http", Identity: "b", Session: "2", Address: "10.0.0.1:1"}, false},
+		"two sessions at one address":    {link.Peer{Transport: "http", Session: "1", Address: "10.0.0.1:1"}, link.Peer{Transport: "http", Session: "2", Address: "10.0.0.1:2"}, true},
+		"two addresses":                  {link.Peer{Transport: "http", Session: "1", Address: "10.0.0.1:1"}, link.Peer{Transport: "http", Session: "2", Address: "10.0.0.2:1"}, false},
+		"a session and an exchange":      {link.Peer{Transport: "http", Session: "1", Address: "10.0.0.1:1"}, link.Peer{Transport: "http", Alone: true, Address: "10.0.0.1:2"}, true},
+		"two websockets":                 {link.Peer{Transport: "websocket", Address: "10.0.0.1:1"}, link.Peer{Transport: "websocket", Address: "10.0.0.1:2"}, true},
+		"one family in the other":        {link.Peer{Transport: "tcp", Address: "10.0.0.1:1"}, link.Peer{Transport: "tcp", Address: "[::ffff:10.0.0.1]:2"}, true},
+		"one network of IPv6":            {link.Peer{Transport: "tcp", Address: "[2001:db8::1]:1"}, link.Peer{Transport: "tcp", Address: "[2001:db8::2:0:0:1]:1"}, true},
+		"two networks of IPv6":           {link.Peer{Transport: "tcp", Address: "[2001:db8::1]:1"}, link.Peer{Transport: "tcp", Address: "[2001:db8:0:1::1]:1"}, false},
+		"an address that is a name":      {link.Peer{Transport: "http", Identity: "10.0.0.1", Session: "1", Address: "10.0.0.2:1"}, link.Peer{Transport: "tcp", Address: "10.0.0.1:1"}, false},
+		"two connections to a file":      {link.Peer{Transport: "unix", Address: "@"}, link.Peer{Transport: "unix", Address: "@"}, false},
+		"connections with the file's id": {link.Peer{Transport: "unix", Identity: "local", Address: "@"}, link.Peer{Transport: "unix", Identity: "local", Address: "@"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u := shared()
+				u.Name, u.Opener, u.Plain = "tools", &fake.Server{}, true
+				g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{u}, Rate: 1, Burst: 1})
+				require.NoError(t, err)
+				a, b := &fake.Client{Who: c.first}, &fake.Client{Who: c.second}
+				a.Join(g.Join(a))
+				b.Join(g.Join(b))
+				say(t, a, "1", "m")
+				require.Empty(t, a.Unread())
+				say(t, b, "1", "m")
+				if c.same {
+					require.Contains(t, b.Next(), `"message":"too many calls a second; come again in 1s"`)
+				} else {
+					require.Empty(t, b.Unread())
+				}
+				_ = g.Close()
+				synctest.Wait()
+			})
+		})
+	}
 }
 
 func TestRateOfOneClient(t *testing.T) {

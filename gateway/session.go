@@ -195,9 +195,15 @@ func (s *Session) requested(b *link.Burst, m *codec.Message, in *batch) error {
 		c.refuse(b, &Failure{Code: CodeUpstreamLost, Text: "no such upstream", Upstream: d.Upstream})
 	case !t.o.Plain && c.method == mcp.MethodPing:
 		c.end(b, Answered, []byte("{}"), nil)
-	case g.o.Merge && d == &undecided:
-		s.merged(b, c, m)
 	default:
+		if f := s.tooFast(c.begun); f != nil {
+			c.refuse(b, f)
+			return nil
+		}
+		if g.o.Merge && d == &undecided {
+			s.merged(b, c, m)
+			return nil
+		}
 		t.backend(s).admit(b, c, m, d.Edits)
 	}
 	return nil

@@ -84,10 +84,6 @@ func (b *backend) admit(burst *link.Burst, c *call, m *codec.Message, edits []co
 	b.used(c.begun)
 	c.queued = c.begun
 	c.limits = t.limitsOf(c.method)
-	if ok, again := g.rates.Allow(c.session.limited(), c.begun); !ok {
-		c.refuse(burst, &Failure{Code: CodeBusy, Text: "too many calls a second", Upstream: t.o.Name, RetryAfter: again})
-		return
-	}
 	if f := t.breaker.refuses(t.o.Name); f != nil {
 		c.refuse(burst, f)
 		return

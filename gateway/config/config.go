@@ -91,12 +91,12 @@ type Deadlines struct {
 type Limits struct {
 	InFlight        int `yaml:"inFlight" doc:"Calls that are sent and not answered."`
 	Queued          int `yaml:"queued" doc:"Calls that wait to be sent."`
-	QueuedPerClient int `yaml:"queuedPerClient" doc:"Those of one client."`
+	QueuedPerClient int `yaml:"queuedPerClient" doc:"Those of one client: of its identity, or else its address."`
 }
 
 // Clients bound one client.
 type Clients struct {
-	Rate     float64 `yaml:"rate" doc:"Calls a second."`
+	Rate     float64 `yaml:"rate" doc:"Calls a second. A client is its identity, or else its address, whatever number of sessions it opens."`
 	Burst    int     `yaml:"burst" doc:"Calls at once after a pause."`
 	Buffer   int     `yaml:"buffer" doc:"Bytes that may wait for a client that does not read; beyond it the client is let go of. Default 4 MiB."`
 	Overflow string  `yaml:"overflow" enum:"coalesce close" doc:"What becomes of a client that reads too slowly: of its progress the last is kept for each call, or it is let go of. It never loses an answer. Default coalesce."`

@@ -7,42 +7,27 @@ import (
 )
 
 // Gate lets so many calls through at once and has others wait in a bounded queue: the
-// clients in turn, the calls of each in order. All methods are safe for concurrent
-// use. A nil Gate lets all through.
+// clients in turn, of each client its sessions in turn, of each session the calls in
+// order. All methods are safe for concurrent use. A nil Gate lets all through.
 type Gate struct {
-	o      Options
 	places atomic.Int64 // taken
 	queued atomic.Int64 // tickets in lines
+	most   atomic.Int64 // how many places there are; zero and less is no bound
 
 	mu      sync.Mutex // guards the fields below
-	lines   map[Client]*line
-	turn    *line // whose turn is next; the lines with tickets are a ring
+	o       Options
+	queues  queues
 	late    deadlines
 	letting bool // somebody is letting tickets in
 	pace    pace
-}
-
-// Client is whose calls stand in one line. Either field may be all that is set.
-type Client struct {
-	Name   string
-	Number uint64
-}
-
-// line is one client's tickets, the first to go first.
-type line struct {
-	client      Client
-	first, last *Ticket
-	n           int
-	held        int   // tickets that are held, and in no order
-	next, prev  *line // of the ring
 }
 
 // Ticket is a call's place in a queue. The zero Ticket is ready for use, by one gate
 // at a time.
 type Ticket struct {
 	waiter       Waiter
-	line         *line // nil of one that is held
-	holder       *line // nil of all others
+	line         *line  // nil of one that is held
+	holder       *queue // nil of all others
 	prev, next   *Ticket
 	since, until time.Duration
 	index        int // among the deadlines
@@ -51,7 +36,22 @@ type Ticket struct {
 
 // New makes a gate.
 func New(o Options) *Gate {
-	return &Gate{o: o.withDefaults(), lines: make(map[Client]*line)}
+	g := &Gate{o: o.withDefaults(), queues: queues{of: make(map[Client]*queue)}}
+	g.most.Store(int64(o.MaxInFlight))
+	return g
+}
+
+// Set replaces the options while calls go on. Those that are past the gate stay there,
+// be they more than it has places now; those that wait keep their place and their
+// deadline, and go in before Set returns as far as there is room. now is Leave's.
+func (g *Gate) Set(o Options, now func() time.Duration) {
+	g.mu.Lock()
+	g.o = o.withDefaults()
+	g.most.Store(int64(o.MaxInFlight))
+	g.mu.Unlock()
+	if g.queued.Load() > 0 {
+		g.let(now())
+	}
 }
 
 // Try takes a place if one is free and nobody waits. It is what most calls need.
@@ -59,17 +59,13 @@ func (g *Gate) Try() bool {
 	if g == nil {
 		return true
 	}
-	if g.o.MaxInFlight <= 0 {
-		g.places.Add(1)
-		return true
-	}
-	return g.queued.Load() == 0 && g.take()
+	return (g.queued.Load() == 0 || g.most.Load() <= 0) && g.take()
 }
 
 func (g *Gate) take() bool {
 	for {
-		n := g.places.Load()
-		if n >= int64(g.o.MaxInFlight) {
+		n, most := g.places.Load(), g.most.Load()
+		if most > 0 && n >= most {
 			return false
 		}
 		if g.places.CompareAndSwap(n, n+1) {
@@ -84,21 +80,16 @@ func (g *Gate) take() bool {
 func (g *Gate) Wait(t *Ticket, c Client, w Waiter, now, wait time.Duration) Verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	l := g.lines[c]
-	switch {
-	case g.late.len() >= g.o.MaxQueued, l != nil && l.n+l.held >= g.o.MaxQueuedClient:
+	if g.isFull(c) {
 		if g.queued.Load() == 0 && g.take() {
 			return Admitted
 		}
 		return RefusedFull
-	case l == nil:
-		l = &line{client: c}
-		g.lines[c] = l
 	}
 	g.start(t, w, now, wait)
-	g.join(l, t)
+	g.queues.join(t, c)
 	// Who left just now may have seen an empty queue.
-	if g.queued.Load() == 1 && g.take() {
+	if g.queued.Add(1) == 1 && g.take() {
 		g.remove(t)
 		return Admitted
 	}
@@ -111,18 +102,17 @@ func (g *Gate) Wait(t *Ticket, c Client, w Waiter, now, wait time.Duration) Verd
 func (g *Gate) Hold(t *Ticket, c Client, w Waiter, now, wait time.Duration) Verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	l := g.lines[c]
-	switch {
-	case g.late.len() >= g.o.MaxQueued, l != nil && l.n+l.held >= g.o.MaxQueuedClient:
+	if g.isFull(c) {
 		return RefusedFull
-	case l == nil:
-		l = &line{client: c}
-		g.lines[c] = l
 	}
 	g.start(t, w, now, wait)
-	t.holder = l
-	l.held++
+	g.queues.hold(t, c)
 	return Queued
+}
+
+// isFull reports whether one more of c may not wait. g.mu is held.
+func (g *Gate) isFull(c Client) bool {
+	return g.late.len() >= g.o.MaxQueued || g.queues.waiting(c) >= g.o.MaxQueuedClient
 }
 
 // start has t wait. g.mu is held.
@@ -193,12 +183,11 @@ func (g *Gate) let(now time.Duration) {
 func (g *Gate) admit() *Ticket {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.turn == nil || !g.take() {
+	if g.queues.turn == nil || !g.take() {
 		g.letting = false
 		return nil
 	}
-	t := g.turn.first
-	g.turn = g.turn.next
+	t := g.queues.first()
 	g.remove(t)
 	return t
 }
@@ -247,65 +236,12 @@ func (g *Gate) Load() (inFlight, waiting int) {
 	return int(g.places.Load()), g.late.len()
 }
 
-// join puts t at the end of l, and l behind all others. g.mu is held.
-func (g *Gate) join(l *line, t *Ticket) {
-	t.line = l
-	if t.prev = l.last; l.last != nil {
-		l.last.next = t
-	} else {
-		l.first = t
-		if g.turn == nil {
-			g.turn, l.next, l.prev = l, l, l
-		} else {
-			l.next, l.prev = g.turn, g.turn.prev
-			l.prev.next, l.next.prev = l, l
-		}
-	}
-	l.last = t
-	l.n++
-	g.queued.Add(1)
-}
-
-// drop forgets a line that has no ticket. g.mu is held.
-func (g *Gate) drop(l *line) {
-	if l.n == 0 && l.held == 0 {
-		delete(g.lines, l.client)
-	}
-}
-
 // remove ends the wait of t. g.mu is held.
 func (g *Gate) remove(t *Ticket) {
 	t.waiting = false
 	g.late.remove(t)
-	if l := t.holder; l != nil {
-		t.holder = nil
-		l.held--
-		g.drop(l)
-		return
+	if t.line != nil {
+		g.queued.Add(-1)
 	}
-	l := t.line
-	if t.prev != nil {
-		t.prev.next = t.next
-	} else {
-		l.first = t.next
-	}
-	if t.next != nil {
-		t.next.prev = t.prev
-	} else {
-		l.last = t.prev
-	}
-	t.line, t.prev, t.next = nil, nil, nil
-	g.queued.Add(-1)
-	if l.n--; l.n > 0 {
-		return
-	}
-	g.drop(l)
-	if l.next == l {
-		g.turn = nil
-		return
-	}
-	if g.turn == l {
-		g.turn = l.next
-	}
-	l.prev.next, l.next.prev = l.next, l.prev
+	g.queues.remove(t)
 }

@@ -58,6 +58,52 @@ func TestGateIsFair(t *testing.T) {
 	require.Zero(t, waiting)
 }
 
+// Sessions of one client take turns among themselves, and have no more turns than it.
+func TestGateIsFairToWhoHasOneSession(t *testing.T) {
+	g := limit.New(limit.Options{MaxInFlight: 1, MaxQueuedClient: 6})
+	require.True(t, g.Try())
+	var log []string
+	wait := func(name string, session uint64) limit.Verdict {
+		return g.Wait(new(limit.Ticket), limit.Client{Name: name[:1], Number: session}, &waiter{name: name, log: &log}, 0, 0)
+	}
+	for _, name := range []string{"a1.1", "a1.2", "a2.1", "a3.1", "a2.2", "b9.1", "b9.2"} {
+		require.Equal(t, limit.Queued, wait(name, uint64(name[1])))
+	}
+	require.Equal(t, limit.Queued, wait("a4.1", '4'))
+	require.Equal(t, limit.RefusedFull, wait("a5.1", '5'), "one more session is no more room")
+	for range 9 {
+		g.Leave(at(time.Second))
+	}
+	require.Equal(t, []string{"a1.1", "b9.1", "a2.1", "b9.2", "a3.1", "a4.1", "a1.2", "a2.2"}, log)
+	inFlight, waiting := g.Load()
+	require.Zero(t, inFlight)
+	require.Zero(t, waiting)
+}
+
+// Options that change while calls wait let in as many as there is room for now, and
+// send nobody out.
+func TestGateIsSet(t *testing.T) {
+	g := limit.New(limit.Options{MaxInFlight: 1, MaxQueued: 3})
+	require.True(t, g.Try())
+	var log []string
+	wait := func(name string) limit.Verdict {
+		return g.Wait(new(limit.Ticket), limit.Client{Name: name}, &waiter{name: name, log: &log}, 0, 0)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		require.Equal(t, limit.Queued, wait(name))
+	}
+	g.Set(limit.Options{MaxInFlight: 2, MaxQueued: 1}, at(0))
+	require.Equal(t, []string{"a"}, log)
+	require.Equal(t, limit.RefusedFull, wait("d"))
+	g.Set(limit.Options{}, at(0))
+	require.Equal(t, []string{"a", "b", "c"}, log)
+	require.True(t, g.Try())
+	g.Set(limit.Options{MaxInFlight: 1}, at(0))
+	inFlight, _ := g.Load()
+	require.Equal(t, 5, inFlight, "who is in stays")
+	require.False(t, g.Try())
+}
+
 // Who leaves from within the callback that lets it in does not nest.
 func TestGateDoesNotNest(t *testing.T) {
 	g := limit.New(limit.Options{MaxInFlight: 1})
@@ -237,9 +283,51 @@ func TestRates(t *testing.T) {
 	require.False(t, ok)
 	ok, _ = r.Allow(a, time.Hour)
 	require.True(t, ok)
-	require.Nil(t, limit.NewRates(0, 5))
+	for range 3 {
+		ok, _ = limit.NewRates(0, 5).Allow(a, 0)
+		require.True(t, ok, "no bound")
+	}
 	ok, _ = (*limit.Rates)(nil).Allow(a, 0)
 	require.True(t, ok)
+}
+
+// A client is who it is: more sessions, or more addresses of one identity, are not more
+// calls a second.
+func TestRatesGoByWhoItIs(t *testing.T) {
+	r := limit.NewRates(1, 2)
+	for n, want := range []bool{true, true, false, false} {
+		ok, _ := r.Allow(limit.Client{Name: "a", Address: fmt.Sprint(n), Number: uint64(n)}, 0)
+		require.Equal(t, want, ok, n)
+	}
+	for n, want := range []bool{true, true, false, false} {
+		ok, _ := r.Allow(limit.Client{Address: "a", Number: uint64(n)}, 0)
+		require.Equal(t, want, ok, "%d: an address is nobody's name", n)
+	}
+	for n := range 4 {
+		ok, _ := r.Allow(limit.Client{Number: uint64(n)}, 0)
+		require.True(t, ok, "nothing says that they are one")
+	}
+}
+
+// What is set while clients go on counts for those that have used up what they had.
+func TestRatesAreSet(t *testing.T) {
+	r := limit.NewRates(1, 1)
+	a := limit.Client{Name: "a"}
+	allow := func(now time.Duration) bool {
+		ok, _ := r.Allow(a, now)
+		return ok
+	}
+	require.True(t, allow(0))
+	require.False(t, allow(0))
+	r.Set(10, 1, 0)
+	require.False(t, allow(99*time.Millisecond))
+	require.True(t, allow(101*time.Millisecond))
+	r.Set(0, 0, 0)
+	require.True(t, allow(101*time.Millisecond))
+	require.True(t, allow(101*time.Millisecond))
+	r.Set(1, 1, time.Second)
+	require.True(t, allow(time.Second))
+	require.False(t, allow(time.Second))
 }
 
 func TestBudget(t *testing.T) {

@@ -2,6 +2,7 @@ package limit
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -10,10 +11,11 @@ import (
 // Rates bounds how fast each client may ask. All methods are safe for concurrent use.
 // A nil Rates lets all pass.
 type Rates struct {
-	limit rate.Limit
-	burst int
+	bounded atomic.Bool // spares all others a look at the rest
 
-	mu      sync.Mutex // guards clients and sweep
+	mu      sync.Mutex // guards the fields below
+	limit   rate.Limit // zero is no bound
+	burst   int
 	clients map[Client]*rate.Limiter
 	sweep   time.Duration // when to look for those who have not asked for long
 }
@@ -21,29 +23,46 @@ type Rates struct {
 // sweepEvery is how often clients are forgotten that ask no more.
 const sweepEvery = time.Minute
 
-// NewRates makes one; nil if perSecond is zero or negative, which is no bound. Burst is
-// how many may come at once after none for a while; less than one is as many as come
-// in a second.
+// NewRates makes one. perSecond zero or negative is no bound. Burst is how many may come
+// at once after none for a while; less than one is as many as come in a second.
 func NewRates(perSecond float64, burst int) *Rates {
-	if perSecond <= 0 {
-		return nil
-	}
+	r := &Rates{clients: make(map[Client]*rate.Limiter)}
+	r.Set(perSecond, burst, 0)
+	return r
+}
+
+// Set replaces the bounds; each client keeps what it has used up of the old ones.
+func (r *Rates) Set(perSecond float64, burst int, now time.Duration) {
 	if burst < 1 {
 		burst = max(1, int(perSecond))
 	}
-	return &Rates{limit: rate.Limit(perSecond), burst: burst, clients: make(map[Client]*rate.Limiter)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.limit, r.burst = rate.Limit(max(0, perSecond)), burst
+	if r.limit == 0 {
+		clear(r.clients)
+	}
+	for _, l := range r.clients {
+		l.SetLimitAt(epoch.Add(now), r.limit)
+		l.SetBurstAt(epoch.Add(now), burst)
+	}
+	r.bounded.Store(r.limit > 0)
 }
 
 // epoch is where time begins for package rate.
 var epoch = time.Unix(0, 0)
 
-// Allow notes a call of c and reports whether it may go on; if not, when it may.
+// Allow notes a call of c, whatever its session, and reports whether it may go on; if
+// not, in how long it may.
 func (r *Rates) Allow(c Client, now time.Duration) (ok bool, retryAfter time.Duration) {
-	if r == nil {
+	if r == nil || !r.bounded.Load() {
 		return true, 0
 	}
 	at := epoch.Add(now)
-	l := r.of(c, now, at)
+	l := r.of(c.who(), now, at)
+	if l == nil {
+		return true, 0
+	}
 	reserved := l.ReserveN(at, 1)
 	wait := reserved.DelayFrom(at)
 	if wait <= 0 {
@@ -53,10 +72,14 @@ func (r *Rates) Allow(c Client, now time.Duration) (ok bool, retryAfter time.Dur
 	return false, wait
 }
 
-// of gives the limiter of c, and forgets those which are as good as new.
+// of gives the limiter of c, nil if there is no bound any more, and forgets those which
+// are as good as new.
 func (r *Rates) of(c Client, now time.Duration, at time.Time) *rate.Limiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.limit == 0 {
+		return nil
+	}
 	if now >= r.sweep {
 		for other, l := range r.clients {
 			if l.TokensAt(at) >= float64(r.burst) {
