@@ -62,7 +62,7 @@ func serveUntil(in io.Reader, out io.Writer) error {
 type traffic func(callers int, stop *atomic.Bool) (calls int64, err error)
 
 // connRole keeps calls in flight over a connection to the echo server and measures
-// the rate. Its arguments: floor, blocking or callbacks; the server's address; the
+// the rate. Its arguments: floor, blocking, into, callbacks or batches; the server's address; the
 // number in flight; the bytes of a payload; the time.
 func connRole(args []string) (claim.Values, error) {
 	if len(args) != 5 {
@@ -101,6 +101,8 @@ func connRole(args []string) (claim.Values, error) {
 		switch args[0] {
 		case blockingName:
 			run = blockingTraffic(c, params)
+		case intoName:
+			run = intoTraffic(c, params)
 		case callbacksConnName:
 			run = callbackTraffic(c, params)
 		case batchesName:
@@ -173,13 +175,23 @@ func floorTraffic(f *rival.Floor, params []byte) traffic {
 	}
 }
 
-func blockingTraffic(c *conn.Conn, params []byte) traffic {
+// blockingTraffic has callers that wait and may keep every result.
+func blockingTraffic(c *conn.Conn, params []byte) traffic { return waitingTraffic(c, params, false) }
+
+// intoTraffic has callers that wait, are done with a result when they call again and
+// give its memory for the next one, as the floor's callers do.
+func intoTraffic(c *conn.Conn, params []byte) traffic { return waitingTraffic(c, params, true) }
+
+func waitingTraffic(c *conn.Conn, params []byte, into bool) traffic {
 	ctx := context.Background()
-	o := conn.CallOptions{Timeout: timeout}
 	return func(callers int, stop *atomic.Bool) (int64, error) {
 		return blocking(callers, stop, func() func() error {
+			o := conn.CallOptions{Timeout: timeout}
 			return func() error {
-				_, err := c.Call(ctx, echoMethod, params, o)
+				result, err := c.Call(ctx, echoMethod, params, o)
+				if into {
+					o.Into = result
+				}
 				return err
 			}
 		})
