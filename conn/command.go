@@ -1,8 +1,10 @@
 package conn
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os/exec"
 	"strings"
 	"time"
 )
@@ -51,6 +53,31 @@ type Command struct {
 	// StderrTail is how many bytes of the end of its standard error are kept
 	// for *PeerGone. Zero is DefaultStderrTail, negative keeps none.
 	StderrTail int
+	// Guard starts the child, so that somebody ends it if this process cannot
+	// any more: it was killed, or is frozen. Nil is nobody; the child then has
+	// only the end of its standard input to go by.
+	Guard Guard
+}
+
+// Guard answers for children when this process is killed or frozen. Package guard of
+// the gateway's module has one. Its methods may be called by many goroutines at once.
+type Guard interface {
+	// Start starts cmd as cmd.Start does, with its errors, and may give it a program
+	// that becomes the one that it names. On Unix cmd leads a process group of
+	// its own, which is watched over from before the program runs until release is
+	// called. That happens once, when the group has been killed, and where the
+	// system allows it before the group's number can be another's; what release
+	// does, it has done when it returns. After an error nothing is left running, and
+	// release is nil. ctx bounds the start only.
+	Start(ctx context.Context, cmd *exec.Cmd) (release func(), err error)
+}
+
+// begin starts cmd, under the guard if there is one.
+func (c *Command) begin(ctx context.Context, cmd *exec.Cmd) (release func(), err error) {
+	if c.Guard == nil {
+		return func() {}, cmd.Start()
+	}
+	return c.Guard.Start(ctx, cmd)
 }
 
 // withDefaults resolves what zero and negative mean.

@@ -98,6 +98,10 @@ func TestC17Batches(t *testing.T) {
 		{`[1]`, `[{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}]`},
 		{`[[]]`, `[{"jsonrpc":"2.0","id":null,"error":{"code":-32600}}]`},
 		{
+			`[1,{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
+			`[{"jsonrpc":"2.0","id":null,"error":{"code":-32600}},{"jsonrpc":"2.0","id":1,"result":null}]`, // the handler's, in this profile
+		},
+		{
 			`[1,{"jsonrpc":"2.0","id":1,"method":"m","params":[2]}]`,
 			`[{"jsonrpc":"2.0","id":null,"error":{"code":-32600}},{"jsonrpc":"2.0","id":1,"result":[2]}]`,
 		},
@@ -111,8 +115,8 @@ func TestC17Batches(t *testing.T) {
 	}
 	p.send(`[{"jsonrpc":"2.0","method":"n"}]`, `[{"jsonrpc":"2.0","method":"n"},{"jsonrpc":"2.0","method":"n"}]`)
 	requireWorks(t, c, p) // zero bytes came before
-	require.EqualValues(t, 4, c.Stats().Unreadable)
-	require.EqualValues(t, 6, c.Stats().BatchesSplit)
+	require.EqualValues(t, 5, c.Stats().Unreadable)
+	require.EqualValues(t, 7, c.Stats().BatchesSplit)
 }
 
 // withoutMessages drops error texts, which are for people.

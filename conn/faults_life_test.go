@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/correlator-go/correlator/codec"
@@ -38,11 +40,7 @@ func rounds(n int) int {
 }
 
 func TestL01CloseRacesDelivery(t *testing.T) {
-	n := rounds(20_000)
-	if stressFull {
-		n = 100_000
-	}
-	for range n {
+	for range rounds(100_000) {
 		ours, theirs := newTape()
 		c, err := conn.New(ours, conn.Options{CloseTimeout: -1})
 		require.NoError(t, err)
@@ -255,6 +253,56 @@ func TestL15NoGoroutineIsLeft(t *testing.T) {
 	}
 	for deadline := time.Now().Add(time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
 		require.True(t, time.Now().Before(deadline), "%s", stacks())
+	}
+}
+
+// The same over real sockets, whose end may be a reset, and with diallers that give up
+// before anyone has accepted them.
+func TestL15NoGoroutineIsLeftOverTCP(t *testing.T) {
+	nothingLeft(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	for i := range rounds(1000) {
+		accepted := make(chan net.Conn, 1)
+		go func() {
+			peer, err := listener.Accept()
+			assert.NoError(t, err)
+			accepted <- peer
+		}()
+		c, err := conn.Dial(background, "tcp", listener.Addr().String(), conn.Options{Handler: echoes})
+		require.NoError(t, err)
+		peer := <-accepted
+		ctx, cancel := context.WithCancel(background)
+		var calls [10]<-chan reply
+		for j := range calls {
+			calls[j] = call(ctx, c, "m", "", conn.CallOptions{})
+		}
+		asked := bufio.NewReader(peer)
+		for range calls {
+			_, err := asked.ReadString('\n')
+			require.NoError(t, err)
+		}
+		want := conn.ErrClosed
+		switch i % 3 {
+		case 0:
+			require.NoError(t, peer.(*net.TCPConn).SetLinger(0))
+			_ = peer.Close() // a reset
+		case 1:
+			want = conn.ErrCancelled
+			cancel()
+		case 2:
+			_ = c.Close()
+		}
+		for _, done := range calls {
+			require.ErrorIs(t, (<-done).err, want)
+		}
+		cancel()
+		_ = peer.Close()
+		_ = c.Close()
+		<-c.Done()
+		_, err = conn.Dial(ctx, "tcp", listener.Addr().String(), conn.Options{})
+		require.ErrorIs(t, err, context.Canceled)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/correlator-go/correlator/codec"
@@ -198,6 +199,29 @@ func TestB06SlowHandlerHoldsNothingUp(t *testing.T) {
 	require.ErrorIs(t, <-ended, context.Canceled)
 	p.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
 	require.Equal(t, `{"jsonrpc":"2.0","id":3,"result":{}}`, p.line(), "and nothing for the cancelled one")
+}
+
+// The same in one write, so that the cancel may come before the handler has begun:
+// whether it begins at all or not, what it is given has been cancelled.
+func TestB06SlowPingAndCancelAtOnce(t *testing.T) {
+	for range 200 {
+		ours, theirs := newTape()
+		c, err := conn.New(ours, conn.Options{MaxConcurrent: 1, Handler: conn.HandlerFunc(func(ctx context.Context, r *conn.Inbound) {
+			<-ctx.Done()
+			assert.ErrorIs(t, r.Reply([]byte("1")), conn.ErrAnswered)
+		})})
+		require.NoError(t, err)
+		p := &peer{t: t, in: theirs.lines()}
+		theirs.say(`{"jsonrpc":"2.0","id":"s","method":"slow"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"ping"}` + "\n" +
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s"}}`)
+		require.Equal(t, `{"jsonrpc":"2.0","id":2,"result":{}}`, p.line())
+		theirs.say(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+		require.Equal(t, `{"jsonrpc":"2.0","id":3,"result":{}}`, p.line(), "and nothing for the cancelled one")
+		require.EqualValues(t, 1, c.Stats().CancelsIn)
+		require.Zero(t, c.Stats().CancelsUnknown)
+		require.NoError(t, c.Close())
+		<-c.Done()
+	}
 }
 
 func TestB11ProgressFloodBeforeTheAnswer(t *testing.T) {

@@ -32,12 +32,32 @@ func TestP02SlotsAreFreedOnEveryEnd(t *testing.T) {
 			"timeout": func(m message) { require.Equal(t, "notifications/cancelled", p.read().Method) },
 		}
 		for name, end := range ends {
-			for range 6 {
-				done := call(background, c, "m", "", conn.CallOptions{Timeout: time.Second})
-				end(p.read())
-				require.Error(t, (<-done).err, name)
+			// Four fill the table, one after the other and at once; the fifth goes out.
+			for _, atOnce := range []int{1, 4} {
+				var pending []<-chan reply
+				var asked []message
+				for range 4 {
+					pending = append(pending, call(background, c, "m", "", conn.CallOptions{Timeout: time.Second}))
+					asked = append(asked, p.read())
+					if len(asked) < atOnce {
+						continue
+					}
+					for i, m := range asked {
+						end(m)
+						require.Error(t, (<-pending[i]).err, name)
+					}
+					pending, asked = nil, nil
+				}
+				require.Zero(t, c.Stats().Calls.Pending, name)
+				start := time.Now()
+				fifth := call(background, c, "fifth", `1`, conn.CallOptions{Timeout: 50 * time.Millisecond})
+				m := p.read()
+				require.Equal(t, "fifth", m.Method, name)
+				require.Zero(t, time.Since(start), name)
+				p.result(m, "1")
+				require.Equal(t, reply{"1", nil}, <-fifth, name)
+				require.Zero(t, c.Stats().Calls.Pending, name)
 			}
-			require.Zero(t, c.Stats().Calls.Pending, name)
 		}
 		ctx, cancel := context.WithCancel(background)
 		for range 4 {

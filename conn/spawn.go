@@ -15,7 +15,8 @@ import (
 // and, Command.TermGrace later, SIGKILL to its process group; answers that come
 // meanwhile count. The call of Close that ends the connection returns when the
 // process is reaped, and Done is closed then; a program that leaves earlier
-// leaves a child that ignores the end of its input behind.
+// leaves a child that ignores the end of its input behind, unless Command.Guard
+// sees to it.
 //
 // When the child dies by itself, what it still wrote is read for at most
 // Command.Drain and every other pending call fails with *PeerGone. A child that

@@ -27,7 +27,7 @@ const exitPatience = time.Second
 // Swept means that SIGKILL went to what was left of the process group.
 //
 // I8: no signal is sent once the process is reaped, since its number may then
-// be another's. Where the system cannot show a dead process before reaping it
+// be another's; nor by Command.Guard, which is released before. Where the system cannot show a dead process before reaping it
 // (all but Linux) sweeping comes after, within the drain.
 type child struct {
 	path   string
@@ -38,6 +38,8 @@ type child struct {
 	tail   *stderrTail
 	drain  time.Duration
 	clock  engine.Clock
+	// release tells Command.Guard that nothing is left. See I8 for when.
+	release func()
 
 	silent    chan struct{} // closed when reading stdout is over
 	silentOne sync.Once
@@ -77,7 +79,7 @@ func startChild(ctx context.Context, command Command, clock engine.Clock) (*chil
 	cmd.Dir, cmd.Env = command.Dir, command.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	groupAlone(cmd)
-	err := cmd.Start()
+	release, err := command.begin(ctx, cmd)
 	closeAll(theirs[:])
 	if err != nil {
 		closeAll(ours[:])
@@ -92,6 +94,7 @@ func startChild(ctx context.Context, command Command, clock engine.Clock) (*chil
 		tail:     newStderrTail(command.StderrTail),
 		drain:    command.Drain,
 		clock:    clock,
+		release:  release,
 		silent:   make(chan struct{}),
 		dry:      make(chan struct{}),
 		exited:   make(chan struct{}),
@@ -202,6 +205,7 @@ func (c *child) supervise() {
 	}
 	timer.Stop()
 	signalGroup(c.cmd.Process, true)
+	c.release()
 	if held {
 		c.reap()
 	}

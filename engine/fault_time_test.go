@@ -1,16 +1,60 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/engine"
 )
+
+// What is due before now, now, or sooner than a tick fires by the next tick, once: not
+// after a turn of the wheel.
+func TestW02DueByTheNextTick(t *testing.T) {
+	const tick = 20 * time.Millisecond
+	for _, past := range []time.Duration{0, 511 * tick, 512*tick - 1, 4096 * tick} {
+		eachKind(t, options{Tick: tick}, func(t *testing.T, r *rig) {
+			r.clock.Advance(past)
+			told := map[string]int{}
+			begin := func(name string, ctx context.Context, timeout time.Duration) {
+				id := codec.ID{}
+				if r.fresh != nil {
+					id = r.fresh()
+				}
+				o := call{Timeout: timeout, Notify: func(o outcome) {
+					assert.ErrorIs(t, o.Err, engine.ErrTimeout)
+					told[name]++
+				}}
+				var err error
+				if id.IsAbsent() {
+					_, err = r.Begin(ctx, o)
+				} else {
+					_, err = r.Register(ctx, id, o)
+				}
+				require.NoError(t, err)
+			}
+			late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-46*time.Millisecond))
+			defer cancel()
+			now, cancel := context.WithDeadline(t.Context(), time.Now())
+			defer cancel()
+			begin("-46 ms", late, time.Hour)
+			begin("0", now, time.Hour)
+			begin("1 ns", nil, 1)
+			r.clock.Advance(tick + time.Microsecond) // the rounding of ticks
+			require.Equal(t, map[string]int{"-46 ms": 1, "0": 1, "1 ns": 1}, told)
+			r.clock.Advance(10_000 * tick)
+			require.Len(t, told, 3)
+			require.Equal(t, uint64(3), r.quiet().Expired)
+		})
+	}
+}
 
 // Eleven calls are due on one tick; the first one's callback takes its time, and
 // the others are cancelled meanwhile. Each ends once, and the gauge at nothing.

@@ -63,7 +63,7 @@ func (e *Engine[T]) plan(ctx context.Context, o *CallOptions[T], now int64) (p p
 // deadline can only come out later than it is.
 func (e *Engine[T]) sooner(total, budget int64, deadline time.Time, now int64) (at, newBudget int64) {
 	left := max(time.Until(deadline), 0)
-	at = after(e.now(), left)
+	at = max(after(e.now(), left), 1) // 0, the first moment of a clock that stands, is never
 	if total != 0 && total <= at {
 		return total, budget
 	}
