@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,9 +26,12 @@ func TestP14IDsOfLSPComeAgain(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	lines := bufio.NewScanner(theirs)
-	ended := make(chan Outcome, 1)
+	ended := make(chan Outcome, 6)
 	begin := func() int64 {
-		_, err := c.Start(context.Background(), "x", nil, CallOptions{}, func(o Outcome) { ended <- o })
+		_, err := c.Start(context.Background(), "x", nil, CallOptions{}, func(o Outcome) {
+			o.Value = slices.Clone(o.Value) // the callback's until it returns
+			ended <- o
+		})
 		require.NoError(t, err)
 		require.True(t, lines.Scan())
 		var m struct{ ID int64 }
