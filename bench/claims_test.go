@@ -53,9 +53,9 @@ func TestTables(t *testing.T) {
 
 func TestMemoryRole(t *testing.T) {
 	for name := range tables {
-		v, err := memoryRole([]string{name, "2000"})
+		v, err := memoryRole([]string{name, "50000"}) // of few the cost drowns in what the heap moves by itself
 		require.NoError(t, err, name)
-		require.Contains(t, v, "bytes", name) // so few may cost less than the heap moves by itself
+		require.Positive(t, v["bytes"], name)
 		require.Positive(t, v["gc"], name)
 	}
 }
