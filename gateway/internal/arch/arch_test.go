@@ -41,14 +41,15 @@ var allowed = []struct {
 	{"duplex", []string{"link"}, []string{"codec", "conn"}},
 	{"upstream", []string{"duplex", "link"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
 	{"downstream", []string{".", "auth", "duplex", "limit", "link"}, []string{"codec", "conn", "conn/websocket", "mcp", "serve"}},
+	{"guard", nil, nil},
 	{"cluster/embedded", nil, nil},
-	{"cluster", []string{".", "limit", "link"}, []string{"codec", "mcp"}},
-	{"status", []string{".", "auth", "link"}, []string{"codec"}},
+	{"cluster", []string{".", "guard", "limit", "link"}, []string{"codec", "mcp"}},
+	{"status", []string{".", "auth", "guard", "link"}, []string{"codec"}},
 	{"config", nil, nil},
-	{"node", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "limit", "link", "merge", "status", "upstream"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
+	{"node", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "guard", "limit", "link", "merge", "status", "upstream"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
 	{"internal/fault", nil, nil},
 	{"internal/check", []string{".", "downstream", "limit", "upstream"}, []string{"bench/claim", "bench/rival", "codec", "conn", "internal/cputime", "internal/echo"}},
-	{"cmd/gateway", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "link", "node", "status", "upstream"}, []string{"conn"}},
+	{"cmd/gateway", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "guard", "link", "node", "status", "upstream"}, []string{"conn"}},
 }
 
 // pure packages take time, randomness and I/O as arguments. route may lock its table.
