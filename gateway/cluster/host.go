@@ -8,6 +8,7 @@ import (
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway"
+	"github.com/correlator-go/correlator/gateway/guard"
 	"github.com/correlator-go/correlator/gateway/limit"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/mcp"
@@ -232,7 +233,11 @@ func (s *source) Open(ctx context.Context, owner link.Owner, _ link.Key) (link.U
 		return nil, h.reason()
 	default:
 	}
-	up, err := h.opener.Open(ctx, &watched{Owner: owner, host: h}, h.key)
+	err := h.lease.check()
+	var up link.Upstream
+	if err == nil {
+		up, err = h.opener.Open(guard.WithLease(ctx, &h.lease.child), &watched{Owner: owner, host: h}, h.key)
+	}
 	if err != nil {
 		h.end(fmt.Errorf("could not be opened: %w", err))
 	}

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/correlator-go/correlator/gateway/guard"
 	"github.com/correlator-go/correlator/gateway/link"
 )
 
@@ -32,8 +34,41 @@ type lease struct {
 	value    []byte
 	nonce    string
 	revision uint64
-	sent     time.Time // the last write that was confirmed
 	since    time.Time
+	// child is until when what was started under the lease may live, whatever becomes
+	// of this process.
+	child guard.Lease
+
+	mu   sync.Mutex // guards sent
+	sent time.Time  // the last write that was confirmed
+}
+
+// confirmed notes a write that was sent then.
+func (l *lease) confirmed(sent time.Time) {
+	l.mu.Lock()
+	l.sent = sent
+	l.mu.Unlock()
+	l.child.Keep(sent, l.n.o.term(), l.n.o.kill())
+}
+
+// fence is when it must be given up.
+func (l *lease) fence() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sent.Add(l.n.o.fence())
+}
+
+// check says whether a child may be started: this process may have been frozen since
+// the lease was taken.
+func (l *lease) check() error {
+	if time.Now().Before(l.fence()) {
+		return nil
+	}
+	return l.unrenewed()
+}
+
+func (l *lease) unrenewed() error {
+	return fmt.Errorf("%w: NATS did not renew it for %v", ErrLeaseLost, l.n.o.fence())
 }
 
 // bucket opens the bucket of the leases, or makes it.
@@ -70,12 +105,12 @@ func keyOf(upstream string, k link.Key) string {
 // claim takes the lease of a way. If another has it, the lease is nil and its record
 // is given.
 func (n *Node) claim(ctx context.Context, upstream string, k link.Key) (*lease, *record, error) {
-	l := &lease{n: n, key: keyOf(upstream, k), nonce: random(), sent: time.Now()}
-	l.since = l.sent
+	l := &lease{n: n, key: keyOf(upstream, k), nonce: random(), since: time.Now()}
 	l.value, _ = json.Marshal(record{n.o.Node, n.id, l.nonce, upstream, k.Identity}) // strings only
 	revision, err := n.kv.Create(ctx, l.key, l.value)
 	if err == nil {
 		l.revision = revision
+		l.confirmed(l.since)
 		return l, nil, nil
 	}
 	// It is taken, or the confirmation was lost.
@@ -83,6 +118,7 @@ func (n *Node) claim(ctx context.Context, upstream string, k link.Key) (*lease, 
 	switch {
 	case getErr == nil && found.Nonce == l.nonce:
 		l.revision = revision
+		l.confirmed(l.since)
 		return l, nil, nil
 	case getErr == nil:
 		return nil, found, nil
@@ -112,14 +148,14 @@ func (n *Node) owner(ctx context.Context, key string) (*record, uint64, error) {
 func (l *lease) keep(stop <-chan struct{}) error {
 	o := &l.n.o
 	for {
-		fence := l.sent.Add(o.fence())
+		fence := l.fence()
 		select {
 		case <-time.After(min(o.renew(), time.Until(fence))):
 		case <-stop:
 			return nil
 		}
 		if !time.Now().Before(fence) {
-			return fmt.Errorf("%w: NATS did not renew it for %v", ErrLeaseLost, o.fence())
+			return l.unrenewed()
 		}
 		if err := l.renew(fence); err != nil {
 			return err
@@ -138,7 +174,8 @@ func (l *lease) renew(fence time.Time) error {
 	begun := time.Now()
 	revision, err := l.n.kv.Update(ctx, l.key, l.value, l.revision)
 	if err == nil {
-		l.revision, l.sent = revision, begun
+		l.revision = revision
+		l.confirmed(begun)
 		return nil
 	}
 	if !errors.Is(err, jetstream.ErrKeyExists) {

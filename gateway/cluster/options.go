@@ -132,20 +132,23 @@ func (o Options) withDefaults() (Options, error) {
 // ChildGrace gives conn.Command's Grace and TermGrace for a child that is to end in
 // the time that a lease leaves for it.
 func (o Options) ChildGrace() (grace, term time.Duration) {
-	lease := o.Lease
-	if lease == 0 {
-		lease = DefaultLease
+	if o.Lease == 0 {
+		o.Lease = DefaultLease
 	}
-	return lease / 5, lease / 10
+	return o.term() - o.fence(), o.kill() - o.term()
 }
 
 // The parts of a lease. An owner that could not renew its lease for half of it ends
-// its child, which has until the other half is over; a peer is given up before then.
+// its child, which has until the other half is over; a peer is given up before then. Of
+// an owner that is frozen or was killed its guard ends the child at the same times as
+// it would itself: a fifth of the lease is what the guard may be late.
 //
-//	0        ⅛ renew              ½ fence     ⅘ silent      1 expired
-//	├─────────┼───────…────────────┼───────────┼─────────────┤
+//	0        ⅛ renew              ½ fence   ⁷⁄₁₀ term  ⅘ kill, silent  1 expired
+//	├─────────┼───────…────────────┼───────────┼─────────┼──────────────┤
 func (o *Options) renew() time.Duration  { return o.Lease / 8 }
 func (o *Options) fence() time.Duration  { return o.Lease / 2 }
+func (o *Options) term() time.Duration   { return o.Lease * 7 / 10 }
+func (o *Options) kill() time.Duration   { return o.Lease * 4 / 5 }
 func (o *Options) silent() time.Duration { return o.Lease * 4 / 5 }
 
 // beat is the pause between two signs of life: of a process that was killed NATS
