@@ -21,6 +21,7 @@ type Config struct {
 	Log           Log                 `yaml:"log" doc:"The log, on standard error."`
 	Telemetry     Telemetry           `yaml:"telemetry" doc:"OpenTelemetry over OTLP."`
 	Drain         time.Duration       `yaml:"drain" doc:"How long calls may go on after SIGTERM. Default 10s."`
+	Guard         *bool               `yaml:"guard" doc:"Has a small process beside the gateway end its child processes should it be killed, or frozen with a cluster's leases. Unix only. Default true."`
 	Cluster       *Cluster            `yaml:"cluster" doc:"The NATS server where nodes meet; without it this is the only node."`
 
 	file  string

@@ -87,6 +87,7 @@ func restartFor(before, after *config.Config) []string {
 		"status":    before.Status != after.Status,
 		"telemetry": !reflect.DeepEqual(before.Telemetry, after.Telemetry),
 		"cluster":   !reflect.DeepEqual(before.Cluster, after.Cluster),
+		"guard":     !reflect.DeepEqual(before.Guard, after.Guard),
 		"clients":   before.Clients != after.Clients,
 		"limits":    before.Limits != after.Limits,
 		"merge":     before.Merge != after.Merge || before.MergePatience != after.MergePatience,

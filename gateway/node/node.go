@@ -13,6 +13,7 @@ import (
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/auth"
 	"github.com/correlator-go/correlator/gateway/config"
+	"github.com/correlator-go/correlator/gateway/guard"
 	"github.com/correlator-go/correlator/gateway/limit"
 	"github.com/correlator-go/correlator/gateway/status"
 )
@@ -27,6 +28,10 @@ type Options struct {
 	// Log gets what happens; nil drops it. The line of each call needs log.calls in the
 	// file.
 	Log *slog.Logger
+	// Guard ends the children if this process is killed or frozen; nil is nobody, as
+	// guard: false in the file is. Who gives one has guard.Hook in main, and closes it
+	// when Run has returned.
+	Guard *guard.Guard
 	// Ready is called once by Run, when clients can come.
 	Ready func(Ready)
 }
@@ -58,6 +63,9 @@ type Node struct {
 // New builds what c names and opens nothing: no listener, no server. The error says
 // where in the file it comes from.
 func New(c *config.Config, o Options) (*Node, error) {
+	if c.Guard != nil && !*c.Guard {
+		o.Guard = nil
+	}
 	n := &Node{o: o, log: o.Log, config: c, member: membershipOf(c)}
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
@@ -76,6 +84,9 @@ func New(c *config.Config, o Options) (*Node, error) {
 
 func (n *Node) statusOptions(c *config.Config) status.Options {
 	o := status.Options{Log: n.log, LogCalls: c.Log.Calls, Token: c.Status.Token}
+	if g := n.o.Guard; g != nil {
+		o.Guard = g.Stats
+	}
 	o.Export = status.Export{Endpoint: c.Telemetry.Endpoint, Headers: c.Telemetry.Headers, Sample: c.Telemetry.Sample}
 	return o
 }

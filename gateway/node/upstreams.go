@@ -86,6 +86,9 @@ func isolation(word string) gateway.Isolation {
 func (n *Node) opener(name string, u *config.Upstream) (link.Opener, error) {
 	if len(u.Command) > 0 {
 		command := conn.Command{Path: u.Command[0], Args: u.Command[1:], Dir: u.Dir, Env: environment(u.Env), Stderr: n.childLog(name)}
+		if n.o.Guard != nil {
+			command.Guard = n.o.Guard
+		}
 		if n.member != nil {
 			command.Grace, command.TermGrace = n.member.o.ChildGrace()
 		}

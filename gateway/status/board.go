@@ -11,6 +11,7 @@ import (
 
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/auth"
+	"github.com/correlator-go/correlator/gateway/guard"
 )
 
 // Options of a Board. The zero value will do.
@@ -23,6 +24,8 @@ type Options struct {
 	Token string
 	// Export sends traces and metrics by OpenTelemetry.
 	Export Export
+	// Guard counts what the guard of the children did; nil without one.
+	Guard func() guard.Stats
 	// Pause is how often the page is drawn. Zero is DefaultPause.
 	Pause time.Duration
 	// Now is the clock; nil is time.Now.

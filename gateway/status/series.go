@@ -186,6 +186,12 @@ func (b *Board) writeMetrics(w io.Writer) {
 	put("counter", "correlator_gateway_upstreams_opened_total", sample{"", s.Opened})
 	put("counter", "correlator_gateway_upstreams_failed_total", sample{"", s.OpenFailed})
 	put("counter", "correlator_gateway_panics_total", sample{"", s.Panics})
+	if b.o.Guard != nil {
+		s := b.o.Guard()
+		put("counter", "correlator_gateway_guard_restarts_total", sample{"", s.Restarts})
+		put("counter", "correlator_gateway_guard_overdue_total", sample{"", s.Overdue})
+		put("gauge", "correlator_gateway_guard_children", sample{"", uint64(s.Watched)})
+	}
 	put("gauge", "correlator_gateway_calls_in_flight", sample{"", uint64(s.InFlight)})
 	put("gauge", "correlator_gateway_clients", sample{"", uint64(s.Sessions)})
 	var up, in, waiting []sample

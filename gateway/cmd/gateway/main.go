@@ -12,6 +12,7 @@ import (
 
 	"github.com/correlator-go/correlator/gateway/auth"
 	"github.com/correlator-go/correlator/gateway/config"
+	"github.com/correlator-go/correlator/gateway/guard"
 )
 
 // Exit codes.
@@ -25,6 +26,7 @@ const (
 const defaultFile = "gateway.yaml"
 
 func main() {
+	guard.Hook()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)

@@ -19,11 +19,13 @@ import (
 	"github.com/correlator-go/correlator/client"
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/gateway/config"
+	"github.com/correlator-go/correlator/gateway/guard"
 	"github.com/correlator-go/correlator/internal/echo"
 )
 
 // TestMain lets the test binary be the server that the command shares, and the command.
 func TestMain(m *testing.M) {
+	guard.Hook()
 	switch os.Getenv("GATEWAY_TEST") {
 	case "server":
 		stream, err := conn.StdioStream()

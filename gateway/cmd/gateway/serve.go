@@ -12,6 +12,7 @@ import (
 
 	"github.com/correlator-go/correlator/gateway/auth"
 	"github.com/correlator-go/correlator/gateway/config"
+	"github.com/correlator-go/correlator/gateway/guard"
 	"github.com/correlator-go/correlator/gateway/node"
 	"github.com/correlator-go/correlator/gateway/status"
 )
@@ -69,7 +70,9 @@ func serve(ctx context.Context, c *config.Config, again func() (*config.Config, 
 	out := status.NewAsyncWriter(stderr, 0)
 	defer func() { _ = out.Close() }()
 	log := logger(c.Log, out)
-	n, err := node.New(c, node.Options{Log: log, Ready: func(r node.Ready) {
+	watch := guard.New(guard.Options{Log: log}) // starts nothing before there is a child
+	defer func() { _ = watch.Close() }()
+	n, err := node.New(c, node.Options{Log: log, Guard: watch, Ready: func(r node.Ready) {
 		if c.Log.Format == "json" {
 			// Not by log, which would take the page's token out.
 			slog.New(slog.NewJSONHandler(out, nil)).Info("serving", "clients", r.Clients, "status", r.Status)

@@ -22,6 +22,7 @@ type settings struct {
 	timeout   time.Duration
 	idle      time.Duration
 	drain     time.Duration
+	guard     bool
 	logCalls  bool
 	logFormat string
 	command   []string
@@ -52,6 +53,7 @@ func newFlags(s *settings, out io.Writer) *flag.FlagSet {
 	f.DurationVar(&s.timeout, "timeout", gateway.DefaultTimeout, "total time of a call")
 	f.DurationVar(&s.idle, "idle", 0, "how long a call may hear nothing, progress included; 0 is no limit")
 	f.DurationVar(&s.drain, "drain", node.DefaultDrain, "how long calls may go on after SIGTERM")
+	f.BoolVar(&s.guard, "guard", true, "end the child if this process is killed, by a small process beside it")
 	f.BoolVar(&s.logCalls, "log-calls", false, "log a line for each call")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	return f
@@ -91,7 +93,7 @@ func (s *settings) config() (*config.Config, error) {
 	if s.plain {
 		u.Protocol = "jsonrpc"
 	}
-	c := &config.Config{Upstreams: map[string]config.Upstream{"server": u}, Drain: s.drain}
+	c := &config.Config{Upstreams: map[string]config.Upstream{"server": u}, Drain: s.drain, Guard: &s.guard}
 	c.Log.Calls, c.Log.Format = s.logCalls, s.logFormat
 	for _, a := range s.listen {
 		c.Listen = append(c.Listen, config.Listen{Address: a})
