@@ -53,7 +53,7 @@ func TestTables(t *testing.T) {
 
 func TestMemoryRole(t *testing.T) {
 	for name := range tables {
-		v, err := memoryRole([]string{name, "50000"}) // of few the cost drowns in what the heap moves by itself
+		v, err := memoryRole([]string{name, "10000"}) // of few the cost drowns in what the heap moves by itself
 		require.NoError(t, err, name)
 		require.Positive(t, v["bytes"], name)
 		require.Positive(t, v["gc"], name)
