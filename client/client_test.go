@@ -212,7 +212,7 @@ func TestInputThatCannotBeGiven(t *testing.T) {
 
 func TestTimeoutAndCancel(t *testing.T) {
 	everywhere(t, client.Options{}, func(t *testing.T, c *client.Client, s *serve.Server) {
-		_, err := c.CallTool(t.Context(), "hang", nil, client.CallOptions{Timeout: 20 * time.Millisecond})
+		_, err := c.CallTool(t.Context(), "hang", nil, client.CallOptions{Timeout: 300 * time.Millisecond}) // time enough to send it
 		require.ErrorIs(t, err, conn.ErrTimeout)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		sent, known := conn.Sent(err)

@@ -106,24 +106,23 @@ func TestListenStreamBreaks(t *testing.T) {
 // Who closes a subscription tells the server, once; who waits in vain for the
 // acknowledgement too.
 func TestListenCloseTellsTheServerOnce(t *testing.T) {
-	var cancels atomic.Int32
-	var silent atomic.Bool
-	s := modern(func(m message) []string {
-		switch {
-		case m.Method == mcp.MethodListen && silent.Load():
-			return nil
-		case m.Method == mcp.MethodListen:
-			return []string{acked}
-		case m.Method == mcp.NoteCancelled && strings.Contains(string(m.Params), `"requestId":`):
-			cancels.Add(1)
-		case len(m.ID) > 0:
-			return []string{`{"jsonrpc":"2.0","id":ID,"result":{}}`}
-		}
-		return nil
-	})
 	for _, open := range []func(*testing.T, script) client.Transport{scriptedStream, scriptedChild} {
-		cancels.Store(0)
-		silent.Store(false)
+		// Each server has its own count: the one before may read to its end still.
+		var cancels atomic.Int32
+		var silent atomic.Bool
+		s := modern(func(m message) []string {
+			switch {
+			case m.Method == mcp.MethodListen && silent.Load():
+				return nil
+			case m.Method == mcp.MethodListen:
+				return []string{acked}
+			case m.Method == mcp.NoteCancelled && strings.Contains(string(m.Params), `"requestId":`):
+				cancels.Add(1)
+			case len(m.ID) > 0:
+				return []string{`{"jsonrpc":"2.0","id":ID,"result":{}}`}
+			}
+			return nil
+		})
 		c, err := client.Connect(t.Context(), open(t, s), client.Options{Eras: &client.Eras{}})
 		require.NoError(t, err)
 		sub, err := c.Listen(t.Context(), mcp.ListenFilter{ToolsListChanged: true}, client.CallOptions{})
