@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -28,6 +29,13 @@ func TestMain(m *testing.M) {
 	guard.Hook()
 	switch os.Getenv("GATEWAY_TEST") {
 	case "server":
+		if dir := os.Getenv(stubbornDir); dir != "" {
+			if err := stubborn(dir, os.Getenv(stubbornName)); err != nil {
+				_, _ = fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
+		}
 		stream, err := conn.StdioStream()
 		if err == nil {
 			err = echo.Serve(stream, echo.Options{MCP: true})
