@@ -113,7 +113,7 @@ func verdicts(text string) string {
 			continue
 		}
 		verdict := strings.ToLower(parts[0])
-		if verdict != string(claim.OK) {
+		if verdict != string(claim.OK) && verdict != string(claim.ShownOK) {
 			verdict = "**" + verdict + "**"
 		}
 		fmt.Fprintf(&b, "\n| %s | %s | %s | %s |", parts[1], parts[2], parts[3], verdict)
@@ -125,6 +125,7 @@ func verdicts(text string) string {
 type line struct {
 	peer, class string
 	rate, cpu   map[int]float64 // by callers
+	failed      map[int]bool
 }
 
 // table is a table in Markdown for a transport and a payload's bytes, the fastest
@@ -136,6 +137,7 @@ func (r *rivals) table(arg string) (string, error) {
 		return "", fmt.Errorf("%q is no transport and number of bytes", arg)
 	}
 	var callers []int
+	var holes []string // why cells are empty
 	lines := map[string]*line{}
 	for _, row := range r.Rows {
 		if row.Scenario != "closed" || row.Transport != transport || row.Bytes != n {
@@ -145,11 +147,14 @@ func (r *rivals) table(arg string) (string, error) {
 		for _, e := range row.Entries {
 			l := lines[e.Peer]
 			if l == nil {
-				l = &line{e.Peer, e.Class, map[int]float64{}, map[int]float64{}}
+				l = &line{e.Peer, e.Class, map[int]float64{}, map[int]float64{}, map[int]bool{}}
 				lines[e.Peer] = l
 			}
 			if len(e.Rounds) > 0 {
 				l.rate[row.Callers], l.cpu[row.Callers] = middle(e.Rounds, "calls/s"), middle(e.Rounds, "cpu")
+			} else {
+				l.failed[row.Callers] = true
+				holes = append(holes, fmt.Sprintf("%s with %d callers: %s", e.Peer, row.Callers, cmp.Or(e.Failed, "no reason given")))
 			}
 		}
 	}
@@ -165,8 +170,9 @@ func (r *rivals) table(arg string) (string, error) {
 	slices.SortFunc(all, func(a, b *line) int {
 		return cmp.Or(cmp.Compare(b.rate[sorted], a.rate[sorted]), strings.Compare(a.peer, b.peer))
 	})
+	absent := false
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d CPUs, %s, %s. Thousands of calls a second, and the client's CPU a call in µs; – was not measured, or failed.\n\n| | |",
+	fmt.Fprintf(&b, "%s, %d CPUs, %s, %s. Thousands of calls a second, and the client's CPU a call in µs.\n\n| | |",
 		r.Began, r.Machine.CPUs, r.Machine.CPU, r.Machine.Go)
 	for _, c := range callers {
 		fmt.Fprintf(&b, " %d | CPU |", c)
@@ -180,7 +186,14 @@ func (r *rivals) table(arg string) (string, error) {
 		fmt.Fprintf(&b, "\n| %s | %s |", name, l.class)
 		for _, c := range callers {
 			fmt.Fprintf(&b, " %s | %s |", cell(l.rate[c]/1e3), cell(l.cpu[c]/1e3))
+			absent = absent || l.rate[c] == 0 && !l.failed[c]
 		}
+	}
+	if absent {
+		holes = append(holes, "who is not among a row's contenders, see bench/peers")
+	}
+	if holes != nil {
+		b.WriteString("\n\n–: " + strings.Join(holes, "; ") + ".")
 	}
 	return b.String(), nil
 }

@@ -132,7 +132,7 @@ func updated(text string, all []string, reports []report, r run) (string, error)
 }
 
 // ListShort fills the blocks "short" of a document with the rows of all its tables
-// that are short or failed.
+// that are short, failed or unknown.
 func ListShort(text string) (string, error) {
 	bad := shortRows(text)
 	return page.Replace(text, shortBlock, func(string) (string, bool, error) { return bad, true, nil })
@@ -160,9 +160,9 @@ func section(rows []report, r run) string {
 	return b.String()
 }
 
-var badRow = regexp.MustCompile(`^\| (.+) \| (.*) \| (.*) \| \*\*(short|failed)\*\* \|$`)
+var badRow = regexp.MustCompile(`^\| (.+) \| (.*) \| (.*) \| \*\*(short|failed|unknown)\*\* \|$`)
 
-// shortRows lists the rows of all tables of the text that are short or failed,
+// shortRows lists the rows of all tables of the text that are short, failed or unknown,
 // each with the heading that it stands under.
 func shortRows(text string) string {
 	var rows []string
@@ -176,6 +176,8 @@ func shortRows(text string) string {
 		case m == nil:
 		case m[4] == string(Failed):
 			rows = append(rows, fmt.Sprintf("- %s: %s: could not be measured", heading, m[1]))
+		case m[4] == "unknown": // of bench/peers, which says why
+			rows = append(rows, fmt.Sprintf("- %s: %s: %s: %s", heading, m[1], m[2], m[3]))
 		default:
 			rows = append(rows, fmt.Sprintf("- %s: %s: %s demanded, %s measured", heading, m[1], m[2], m[3]))
 		}

@@ -60,6 +60,9 @@ func (s *selection) narrow(p *contest.Plan) error {
 			return peers.MatchString(q.Name) && (before == nil || before(q, r))
 		}
 	}
+	if s.rows != "" || s.peers != "" {
+		p.Name = "" // a part of it
+	}
 	if s.profiles != "" {
 		if p.Profiles, err = filepath.Abs(s.profiles); err != nil {
 			return err
@@ -170,9 +173,12 @@ func failing(r *report.Report, out io.Writer) error {
 
 // verdicts prints what is demanded and holds or does not.
 func verdicts(r *report.Report, out io.Writer) (short int, err error) {
-	all := report.Judge(r)
+	all, demands := report.Judge(r), 0
 	fmt.Fprintln(out)
 	for _, v := range all {
+		if v.Result != report.Shown {
+			demands++
+		}
 		if v.Result == report.Short || v.Result == report.Unknown {
 			short++
 		}
@@ -180,7 +186,7 @@ func verdicts(r *report.Report, out io.Writer) (short int, err error) {
 			return short, err
 		}
 	}
-	_, err = fmt.Fprintf(out, "%d demands, %d not met\n", len(all), short)
+	_, err = fmt.Fprintf(out, "%d demands, %d not met\n", demands, short)
 	return short, err
 }
 

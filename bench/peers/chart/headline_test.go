@@ -17,7 +17,7 @@ import (
 )
 
 func TestHeadline(t *testing.T) {
-	r := report.New(time.Unix(0, 0))
+	r := report.New(time.Unix(0, 0), "")
 	r.Machine.CPU = "A & B <1>"
 	_, err := chart.Headline(r)
 	require.ErrorIs(t, err, chart.ErrNoRow)

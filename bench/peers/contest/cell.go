@@ -23,9 +23,9 @@ import (
 
 // The transports.
 const (
-	Unix = "unix"
-	TCP  = "tcp"
-	Pipe = "pipe"
+	Unix = report.Unix
+	TCP  = report.TCP
+	Pipe = report.Pipe
 )
 
 // callTimeout is that of every call that is expected to be answered.
@@ -140,7 +140,7 @@ func (c countedConn) Write(p []byte) (int, error) {
 // link returns how the client reaches its server, and what counts its writes.
 func (c *Cell) link() (peer.Link, load.Meter, error) {
 	writes := new(atomic.Int64)
-	link := peer.Link{Callers: c.Callers, Dial: func() (io.ReadWriteCloser, error) {
+	link := peer.Link{Callers: c.Callers, Bytes: c.Bytes, Dial: func() (io.ReadWriteCloser, error) {
 		socket, err := net.Dial(c.Transport, c.Address)
 		if err != nil {
 			return nil, err
@@ -174,6 +174,8 @@ func (c *Cell) Measure() (load.Figures, error) {
 	switch {
 	case c.Client == TimerClient:
 		return c.timers()
+	case c.Client == WakeClient:
+		return c.waking()
 	case c.Scenario == report.Servers:
 		return c.servers()
 	}

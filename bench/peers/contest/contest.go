@@ -52,7 +52,7 @@ func Run(p Plan, out, log io.Writer) (*report.Report, error) {
 	began := time.Now()
 	c := &Contest{
 		plan: p, out: out, log: log, session: claim.NewSession(1, io.Discard),
-		servers: map[string]server.Addresses{}, report: report.New(began),
+		servers: map[string]server.Addresses{}, report: report.New(began, p.Name),
 	}
 	defer func() {
 		for _, stop := range c.stops {
@@ -149,9 +149,11 @@ func (c *Contest) turns(row *report.Row) ([]turn, error) {
 	case report.Loadgen:
 		add(report.LoadgenClient, peer.Other, "argument", func() (load.Figures, error) { return c.loadgen(row) })
 	case report.Expiry:
-		cell := Cell{Scenario: row.Scenario, Client: TimerClient, Callers: row.Callers}
-		c.time(&cell)
-		add(TimerClient, peer.Floor, "timer", func() (load.Figures, error) { return c.child(cell) })
+		for _, floor := range []string{TimerClient, WakeClient} {
+			cell := Cell{Scenario: row.Scenario, Client: floor, Callers: row.Callers}
+			c.time(&cell)
+			add(floor, peer.Floor, "timer", func() (load.Figures, error) { return c.child(cell) })
+		}
 	}
 	return out, nil
 }
@@ -235,7 +237,9 @@ func (c *Contest) openRate() float64 {
 }
 
 // peakRow is where peaks are read off.
-func (c *Contest) peakRow() *report.Row { return c.report.Find(closed(Unix, 1024, Small)) }
+func (c *Contest) peakRow() *report.Row {
+	return c.report.Find(report.Row{Scenario: report.Closed, Transport: Unix, Callers: 1024, Bytes: Small})
+}
 
 // bestRival is who carries JSON-RPC fastest, apart from us.
 func (c *Contest) bestRival() string {

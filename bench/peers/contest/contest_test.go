@@ -3,6 +3,7 @@ package contest_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +101,53 @@ func TestPlans(t *testing.T) {
 			seen[r.Title()] = true
 		}
 		require.True(t, seen["unix, 1024 callers, 100 bytes"], name)
+		require.Equal(t, name, p.Name)
+		for _, transport := range []string{contest.Unix, contest.TCP, contest.Pipe} {
+			for _, callers := range []int{64, 1024, 10000} {
+				for _, bytes := range []int{contest.Small, contest.Large} {
+					want := row(report.Closed, transport, callers, bytes)
+					require.Equal(t, name != "check" || callers < 10000, seen[want.Title()], "%s: %s", name, want.Title())
+				}
+			}
+		}
+	}
+}
+
+// The rivals of every row of the short plan are those that come near, at least.
+func TestQuickLeavesOutOnlyWhoIsFar(t *testing.T) {
+	p := contest.Quick()
+	for _, r := range p.Rows {
+		if r.Scenario != report.Closed {
+			continue
+		}
+		rivals := 0
+		for _, q := range peer.All() {
+			takes := p.Peers(q, r)
+			if q.Class == peer.JSON && takes {
+				rivals++
+			}
+			if q.Name == peer.Blocking || slices.Contains(peer.Near, q.Name) || r.Transport == contest.Unix || r.Callers == 1024 && r.Bytes == contest.Small {
+				require.True(t, takes, "%s in %s", q.Name, r.Title())
+			}
+		}
+		require.GreaterOrEqual(t, rivals, len(peer.Near), r.Title())
+	}
+}
+
+// Who does not wait for room to write has room for all that is in flight.
+func TestCallbacksHaveRoom(t *testing.T) {
+	const callers = 3000 // 12 MiB, above what a connection holds by default
+	p := contest.Plan{
+		Rounds: 1, Warm: time.Millisecond, Window: 5 * time.Millisecond,
+		Peers: func(q peer.Peer, _ report.Row) bool { return q.Name == peer.Callbacks || q.Name == peer.Batches },
+		Rows:  []report.Row{row(report.Closed, contest.Unix, callers, contest.Large)},
+	}
+	r, err := contest.Run(p, new(bytes.Buffer), new(bytes.Buffer))
+	require.NoError(t, err)
+	for _, name := range []string{peer.Callbacks, peer.Batches} {
+		e := r.Rows[0].Entry(name)
+		require.Empty(t, e.Failed)
+		require.Len(t, e.Rounds, 1)
 	}
 }
 

@@ -1,6 +1,7 @@
 package contest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/correlator-go/correlator/bench/peers/peer"
@@ -11,6 +12,8 @@ import (
 
 // Plan is what a contest measures.
 type Plan struct {
+	// Name is report.Report's.
+	Name string
 	// Rounds is how often every contender of a row has its turn.
 	Rounds int
 	// Crowded is how often in rows of 10,000 callers, which take long: a slow client
@@ -26,15 +29,11 @@ type Plan struct {
 	Peers func(peer.Peer, report.Row) bool
 }
 
-// The sizes of payloads and the numbers of callers.
+// The sizes of payloads.
 const (
-	Small = 100
-	Large = 4096
+	Small = report.Small
+	Large = report.Large
 )
-
-func closed(transport string, callers, bytes int) report.Row {
-	return report.Row{Scenario: report.Closed, Transport: transport, Callers: callers, Bytes: bytes}
-}
 
 // adapterRows are for rivals' clients over their own transports and over ours.
 func adapterRows() (rows []report.Row) {
@@ -68,49 +67,47 @@ func scenarios() []report.Row {
 	return rows
 }
 
-// Quick is what fits into ten minutes: every number of callers and both sizes
-// over the unix socket, samples of the other transports, and all scenarios.
-func Quick() Plan {
-	p := Plan{Rounds: 3, Crowded: 2, Warm: 100 * time.Millisecond, Window: 200 * time.Millisecond}
-	for _, bytes := range []int{Small, Large} {
-		for _, callers := range []int{1, 64, 1024, 10000} {
-			p.Rows = append(p.Rows, closed(Unix, callers, bytes))
-		}
+// closedRows are the closed loops that a report.Report of this name must have.
+func closedRows(name string) (rows []report.Row) {
+	for row := range report.ClosedRows(name) {
+		rows = append(rows, row)
 	}
-	for _, transport := range []string{TCP, Pipe} {
-		p.Rows = append(p.Rows, closed(transport, 1024, Small), closed(transport, 1024, Large))
-	}
-	p.Rows = append(p.Rows, scenarios()...)
-	return p
+	return rows
 }
 
-// Full is every row, longer and more often.
-func Full() Plan {
-	p := Plan{Rounds: 7, Warm: 200 * time.Millisecond, Window: time.Second}
-	for _, transport := range []string{Unix, TCP, Pipe} {
-		for _, bytes := range []int{Small, Large} {
-			for _, callers := range []int{1, 64, 1024, 10000} {
-				p.Rows = append(p.Rows, closed(transport, callers, bytes))
-			}
-		}
+// Quick is what fits into ten minutes: every row, with all contenders over the unix
+// socket and a sample of the other transports, else with those who come near.
+func Quick() Plan {
+	return Plan{
+		Name: report.Quick, Rounds: 3, Crowded: 2, Warm: 100 * time.Millisecond, Window: 200 * time.Millisecond,
+		Rows: append(closedRows(report.Quick), scenarios()...), Peers: near,
 	}
-	p.Rows = append(p.Rows, scenarios()...)
-	return p
+}
+
+// near leaves out of the rows that are many those rivals that are far from first
+// wherever all were measured: what such a row says is who is first.
+func near(p peer.Peer, r report.Row) bool {
+	if r.Scenario != report.Closed || r.Transport == Unix || r.Callers == 1024 && r.Bytes == Small {
+		return true
+	}
+	return p.Name == peer.Blocking || p.Name == peer.Into || slices.Contains(peer.Near, p.Name)
+}
+
+// Full is every row with all contenders, longer and more often.
+func Full() Plan {
+	return Plan{
+		Name: report.Full, Rounds: 7, Warm: 200 * time.Millisecond, Window: time.Second,
+		Rows: append(closedRows(report.Full), scenarios()...),
+	}
 }
 
 // Check is what the demands are about: the rows of 64 and 1,024 callers with
 // those whom a demand names.
 func Check() Plan {
-	p := Plan{Rounds: 5, Warm: 100 * time.Millisecond, Window: 250 * time.Millisecond, Peers: demanded}
-	for _, transport := range []string{Unix, TCP, Pipe} {
-		for _, bytes := range []int{Small, Large} {
-			for _, callers := range []int{64, 1024} {
-				p.Rows = append(p.Rows, closed(transport, callers, bytes))
-			}
-		}
+	return Plan{
+		Name: report.Check, Rounds: 5, Warm: 100 * time.Millisecond, Window: 250 * time.Millisecond,
+		Rows: append(closedRows(report.Check), scenarios()...), Peers: demanded,
 	}
-	p.Rows = append(p.Rows, scenarios()...)
-	return p
 }
 
 // rounds is how often the contenders of a row have their turn.

@@ -3,8 +3,10 @@ package contest
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/correlator-go/correlator/bench/peers/load"
@@ -13,9 +15,11 @@ import (
 	"github.com/correlator-go/correlator/bench/peers/server"
 )
 
-// TimerClient is the contender of the expiry rows that only waits for a timer of
-// the runtime.
-const TimerClient = "time.AfterFunc"
+// The contenders of the expiry rows that make no calls: report has what they are.
+const (
+	TimerClient = report.TimerFloor
+	WakeClient  = report.WakeFloor
+)
 
 // expiryTimeout is that of calls that nobody answers.
 const expiryTimeout = 100 * time.Millisecond
@@ -131,6 +135,48 @@ func (c *Cell) timers() (load.Figures, error) {
 	return c.late(load.Meter{}, func(lane int) error {
 		time.AfterFunc(expiryTimeout, func() { fired[lane] <- struct{}{} })
 		<-fired[lane]
+		return nil
+	})
+}
+
+// waking is expiry without a client and with one timer for all: when somebody is due,
+// and no sooner than a tick after the last time, it wakes all who are.
+func (c *Cell) waking() (load.Figures, error) {
+	const tick = time.Millisecond // the engine's
+	type waiter struct {
+		due   atomic.Int64 // since start; 0 is nobody
+		woken chan struct{}
+	}
+	waiters := make([]waiter, c.Callers)
+	for i := range waiters {
+		waiters[i].woken = make(chan struct{}, 1)
+	}
+	start := time.Now()
+	var driver *time.Timer
+	driver = time.AfterFunc(time.Hour, func() {
+		now, next := int64(time.Since(start)), int64(math.MaxInt64)
+		for i := range waiters {
+			w := &waiters[i]
+			switch due := w.due.Load(); {
+			case due == 0:
+			case due <= now:
+				w.due.Store(0)
+				w.woken <- struct{}{}
+			default:
+				next = min(next, due)
+			}
+		}
+		if next == math.MaxInt64 { // all were woken, and are about to wait again
+			next = now
+		}
+		driver.Reset(max(time.Duration(next-now), tick))
+	})
+	driver.Reset(tick)
+	defer driver.Stop()
+	return c.late(load.Meter{}, func(lane int) error {
+		w := &waiters[lane]
+		w.due.Store(int64(time.Since(start) + expiryTimeout))
+		<-w.woken
 		return nil
 	})
 }

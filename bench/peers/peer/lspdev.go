@@ -18,14 +18,16 @@ import (
 // It writes once per call, so both also run over a writer that gathers, as a user
 // who looks for speed would put under it.
 var (
-	lspDevConn             = lspDev("lsp-dev-conn", lspdevConn, false)
+	lspDevConn             = lspDev(LSPConn, lspdevConn, false)
 	lspDevConnBuffered     = lspDev(LSPConnBuffered, lspdevConn, true)
-	lspDevPipeline         = lspDev("lsp-dev-pipeline", lspdevPipeline, false)
+	lspDevPipeline         = lspDev(LSPClient, lspdevPipeline, false)
 	lspDevPipelineBuffered = lspDev(LSPClientBuffered, lspdevPipeline, true)
 )
 
 // Those over a writer that gathers.
 const (
+	LSPConn           = "lsp-dev-conn"
+	LSPClient         = "lsp-dev-pipeline"
 	LSPConnBuffered   = "lsp-dev-conn+buffer"
 	LSPClientBuffered = "lsp-dev-pipeline+buffer"
 )

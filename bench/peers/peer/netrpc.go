@@ -16,7 +16,7 @@ import (
 // buffers on its own.
 
 var netRPCJSON = Peer{
-	Name: "net-rpc-json", Class: JSON, Server: server.RPC1, Timeouts: "timer",
+	Name: NetRPC, Class: JSON, Server: server.RPC1, Timeouts: "timer",
 	Open: netRPC(jsonrpc.NewClient, func(w *Work) (json.RawMessage, []byte) { return w.quoted(), w.quoted() }),
 }
 

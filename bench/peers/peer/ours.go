@@ -37,19 +37,27 @@ var ours = []Peer{
 const maxPending = 1 << 15
 
 // newConn makes a connection as our users do.
-func newConn(link Link) (*conn.Conn, error) {
+func newConn(link Link, o conn.Options) (*conn.Conn, error) {
 	stream, err := link.Dial()
 	if err != nil {
 		return nil, err
 	}
-	return conn.New(stream, conn.Options{MaxPending: maxPending})
+	o.MaxPending = maxPending
+	return conn.New(stream, o)
+}
+
+// roomy are the options of who begins calls without waiting: who does not wait finds
+// room to write or is refused, so there is room for all that is in flight.
+func (l *Link) roomy() conn.Options {
+	const around = 256 // what a request has beside its payload, and what its frame counts for
+	return conn.Options{WriteBuffer: max(conn.DefaultWriteBuffer, l.Callers*(l.Bytes+around))}
 }
 
 // blocking opens a connection whose callers wait. With into they are done with a
 // result before their next call, and give its memory for the next.
 func blocking(into bool) func(Link) (Client, error) {
 	return func(link Link) (Client, error) {
-		c, err := newConn(link)
+		c, err := newConn(link, conn.Options{})
 		if err != nil {
 			return Client{}, err
 		}
@@ -76,7 +84,7 @@ func blocking(into bool) func(Link) (Client, error) {
 // pumped opens a connection that is used without a goroutine per call.
 func pumped(pump func(*conn.Conn, Work, int, *load.Loop) error) func(Link) (Client, error) {
 	return func(link Link) (Client, error) {
-		c, err := newConn(link)
+		c, err := newConn(link, link.roomy())
 		if err != nil {
 			return Client{}, err
 		}
@@ -245,7 +253,7 @@ func (w *Work) arguments() json.RawMessage {
 }
 
 func openTyped(link Link) (Client, error) {
-	c, err := newConn(link)
+	c, err := newConn(link, conn.Options{})
 	if err != nil {
 		return Client{}, err
 	}

@@ -53,6 +53,9 @@ type Link struct {
 	// Callers is how many will call at once, for clients that size something by
 	// that.
 	Callers int
+	// Bytes is the size of a payload, for clients that bound what waits to be
+	// written.
+	Bytes int
 }
 
 // Client is a connected client. Its fields are the ways it can be used; those it
@@ -89,7 +92,12 @@ const (
 	MCPGo        = "mcp-go"
 	GRPC         = "grpc"
 	Rueidis      = "rueidis"
+	NetRPC       = "net-rpc-json"
 )
+
+// Near are the rivals that come first among those that carry JSON-RPC, for any number
+// of callers and any size.
+var Near = []string{LSPConn, LSPClient, LSPConnBuffered, LSPClientBuffered, NetRPC}
 
 // Peer is one contender.
 type Peer struct {

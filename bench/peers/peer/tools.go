@@ -21,7 +21,7 @@ const (
 )
 
 func openToolLoad(link Link) (Client, error) {
-	c, err := newConn(link)
+	c, err := newConn(link, conn.Options{})
 	if err != nil {
 		return Client{}, err
 	}

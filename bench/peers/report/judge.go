@@ -19,6 +19,7 @@ const (
 	Tie     Result = "tie"
 	Short   Result = "SHORT"
 	Unknown Result = "unknown" // a contender of the demand has no figures
+	Shown   Result = "shown"   // nothing is demanded: a figure to be read beside one that is
 )
 
 // Verdict is one demand and what became of it.
@@ -45,7 +46,7 @@ func Judge(r *Report) []Verdict {
 			out = append(out, judge(row)...)
 		}
 	}
-	return out
+	return append(out, r.holes()...)
 }
 
 // subject is which of ours a row's demands are about.
@@ -238,12 +239,21 @@ func stuckDemands(row *Row) []Verdict {
 // tick is the engine's.
 const tick = 1e6
 
+// The floors of expiry: callers that wait for a timer of the runtime each, and such
+// that are woken all by one goroutine when they are due, which is the least that a call
+// which waits and expires can cost.
+const (
+	TimerFloor = "time.AfterFunc"
+	WakeFloor  = "wake-up alone"
+)
+
 // expiryDemands: the lateness of calls that wait, and the CPU of the leanest way
-// to make a call that expires, ours against theirs.
+// to make a call that expires, ours against theirs. What a call that waits costs is
+// shown beside it, and its floor.
 func expiryDemands(row *Row) []Verdict {
 	timer := math.NaN()
-	for _, e := range row.Of(peer.Floor, load.P99) {
-		timer, _ = e.Median(load.P99)
+	if p99, ok := row.Entry(TimerFloor).Median(load.P99); ok {
+		timer = p99
 	}
 	ours, rival := peer.Blocking, ""
 	if best := row.Of(peer.Ours, load.CPU); len(best) > 0 {
@@ -252,9 +262,15 @@ func expiryDemands(row *Row) []Verdict {
 	if best := row.Of(peer.JSON, load.CPU); len(best) > 0 {
 		rival = best[0].Peer
 	}
+	shown := func(name string) Verdict {
+		v := row.comparedTo("CPU per expired call of "+name+", against the same", load.CPU, name, rival, func(r float64) (float64, bool) { return r, true })
+		v.Result = Shown
+		return v
+	}
 	return []Verdict{
 		row.atMost("late p99 ≤ AfterFunc's + 1 tick", load.P99, timer+tick, span),
 		row.comparedTo("CPU per expired call ≤ 1/3 of the best rival's, "+rival, load.CPU, ours, rival, func(r float64) (float64, bool) { return r, r <= 1.0/3 }),
+		shown(peer.Blocking), shown(TimerFloor), shown(WakeFloor),
 	}
 }
 

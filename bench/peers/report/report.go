@@ -36,7 +36,9 @@ const (
 
 // Report is a whole run.
 type Report struct {
-	Schema  int       `json:"schema"`
+	Schema int `json:"schema"`
+	// Plan is what was measured: Quick, Full or Check, or "" for a part of one.
+	Plan    string    `json:"plan,omitempty"`
 	Began   time.Time `json:"began"`
 	Seconds float64   `json:"seconds"`
 	Machine Machine   `json:"machine"`
@@ -78,10 +80,10 @@ type Entry struct {
 	Failed string `json:"failed,omitempty"`
 }
 
-// New returns an empty report of this machine.
-func New(now time.Time) *Report {
+// New returns an empty report of this machine and a plan of this name.
+func New(now time.Time, plan string) *Report {
 	return &Report{
-		Schema: Schema, Began: now.UTC().Truncate(time.Second), Versions: versions(),
+		Schema: Schema, Plan: plan, Began: now.UTC().Truncate(time.Second), Versions: versions(),
 		Machine: Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: claim.Processor(), CPUs: runtime.GOMAXPROCS(0), Go: runtime.Version()},
 	}
 }

@@ -100,6 +100,25 @@ func TestFactors(t *testing.T) {
 	require.Equal(t, report.Short, results(closed(1024, 4096, entry(peer.Blocking, peer.Ours, load.Rate, 1), entry(peer.Callbacks, peer.Ours, load.Rate, 9), entry(peer.Rueidis, peer.Other, load.Rate, 2)))["calls/s ≥ 1.5× rueidis"])
 }
 
+// A report says what it lacks of its plan, and which of ours has no figures.
+func TestHolesAreTold(t *testing.T) {
+	r := report.New(time.Unix(1e9, 0), report.Quick)
+	for want := range report.ClosedRows(report.Quick) {
+		if want.Transport != report.TCP || want.Callers != 64 {
+			r.Rows = append(r.Rows, closed(want.Callers, want.Bytes))
+			r.Rows[len(r.Rows)-1].Transport = want.Transport
+		}
+	}
+	r.Rows[0].Entries = []*report.Entry{{Peer: peer.Callbacks, Class: peer.Ours, Failed: "no room"}, {Peer: peer.GoSDK, Class: peer.JSON, Failed: "too slow"}}
+	require.Equal(t, []report.Verdict{
+		{Row: "tcp, 64 callers, 100 bytes", Demand: `a row of the plan "quick"`, Got: "not measured", Result: report.Unknown},
+		{Row: "tcp, 64 callers, 4096 bytes", Demand: `a row of the plan "quick"`, Got: "not measured", Result: report.Unknown},
+		{Row: r.Rows[0].Title(), Demand: "figures of " + peer.Callbacks, Got: peer.Callbacks + " failed: no room", Result: report.Unknown},
+	}, report.Judge(r))
+	r.Plan = ""
+	require.Len(t, report.Judge(r), 1, "of a part nothing is missed")
+}
+
 func TestFloorIsOne(t *testing.T) {
 	at := func(floor float64, bytes int) map[string]report.Result {
 		return results(closed(1024, bytes, entry(peer.Blocking, peer.Ours, load.Rate, 150), entry(peer.InOrder, peer.Floor, load.Rate, floor),
@@ -121,10 +140,17 @@ func TestScenarioDemands(t *testing.T) {
 	late.Rounds[0][load.CPU] = 4
 	callbacks := entry(peer.Callbacks, peer.Ours, load.CPU, 2)
 	rival := entry("r", peer.JSON, load.CPU, 6)
-	expiry := &report.Row{Scenario: report.Expiry, Entries: []*report.Entry{late, callbacks, rival, entry("timer", peer.Floor, load.P99, 1.9e6)}}
+	expiry := &report.Row{Scenario: report.Expiry, Entries: []*report.Entry{late, callbacks, rival, entry(report.TimerFloor, peer.Floor, load.P99, 1.9e6), entry(report.WakeFloor, peer.Floor, load.CPU, 1)}}
 	got := results(expiry)
 	require.Equal(t, report.Short, got["late p99 ≤ AfterFunc's + 1 tick"])
 	require.Equal(t, report.Met, got["CPU per expired call ≤ 1/3 of the best rival's, r"], "the best of ours counts")
+	var lines []string
+	for _, v := range report.Judge(&report.Report{Rows: []*report.Row{expiry}}) {
+		if strings.HasPrefix(v.Demand, "CPU per expired call of ") {
+			lines = append(lines, string(v.Result)+" "+v.Got)
+		}
+	}
+	require.Equal(t, []string{"shown 0.667× (" + peer.Blocking + ")", "shown not measured", "shown 0.167× (" + report.WakeFloor + ")"}, lines, "what a call that waits costs, and its floors")
 
 	generator := &report.Row{Scenario: report.Loadgen, Entries: []*report.Entry{entry(peer.Batches, peer.Ours, load.CPU, 50), entry(peer.Submitted, peer.Ours, load.CPU, 100), entry(report.LoadgenClient, peer.Other, load.CPU, 130)}}
 	require.Equal(t, report.Short, results(generator)["loadgen adds ≤ 25 % to a call's CPU"])
@@ -167,7 +193,7 @@ func TestCodecDemandsCanBeMeasured(t *testing.T) {
 }
 
 func TestWriteAndRead(t *testing.T) {
-	r := report.New(time.Unix(1e9, 5))
+	r := report.New(time.Unix(1e9, 5), "")
 	r.Rows = []*report.Row{closed(64, 100, entry("a", peer.Ours, load.Rate, 1, 2))}
 	path := filepath.Join(t.TempDir(), "r.json")
 	require.NoError(t, r.Write(path))
@@ -184,7 +210,7 @@ func TestWriteAndRead(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	r := report.New(time.Unix(1e9, 0))
+	r := report.New(time.Unix(1e9, 0), "")
 	e := entry("quick", peer.JSON, load.Rate, 200, 200)
 	e.Rounds[0][load.P99], e.Rounds[1][load.P99] = 1.5e6, 1.5e6
 	r.Rows = []*report.Row{closed(64, 100, entry(peer.Blocking, peer.Ours, load.Rate, 100), e, &report.Entry{Peer: "broken", Class: peer.JSON, Failed: "a deadlock"})}
@@ -216,6 +242,6 @@ func TestSchemaIsDocumented(t *testing.T) {
 		report.HeapBefore, report.HeapAfter, report.Growth, report.Time} {
 		require.Contains(t, string(readme), "`"+column+"`")
 	}
-	_, err = json.Marshal(report.New(time.Now()))
+	_, err = json.Marshal(report.New(time.Now(), ""))
 	require.NoError(t, err)
 }
