@@ -26,8 +26,7 @@ type batch struct {
 
 // hasBatches reports whether the client may send arrays.
 func (s *Session) hasBatches() bool {
-	p := s.g.plan.Load()
-	if p.first.o.Plain {
+	if s.g.isPlain() {
 		return true
 	}
 	in := s.introduced.Load()
@@ -54,10 +53,23 @@ func (s *Session) batched(b *link.Burst, frame []byte) bool {
 		elements, bad = append(elements, element), append(bad, err)
 	}
 	t := &batch{session: s, missing: 1}
+	plain := s.g.isPlain()
 	for i, element := range elements {
 		m, err := codec.Parse(element, codec.ScanOptions{})
 		if bad[i] != nil {
 			err = bad[i]
+		}
+		if plain && bad[i] == nil && (err != nil || m.Flags.Has(codec.FlagNullID)) {
+			t.expect()
+			pending, failed := s.again(b, element, t)
+			if failed != nil {
+				id, _ := unreadable(&m, err)
+				s.g.dropped(UnreadableClient, s, nil)
+				t.add(b, codec.AppendError(nil, plainID(id), failed))
+			} else if !pending {
+				t.add(b, nil)
+			}
+			continue
 		}
 		switch {
 		case err != nil:
@@ -73,7 +85,7 @@ func (s *Session) batched(b *link.Burst, frame []byte) bool {
 			s.g.dropped(UnreadableClient, s, nil)
 			t.expect()
 			t.add(b, codec.AppendError(nil, []byte("null"), &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: null id"}))
-		case m.Kind == codec.KindRequest && string(m.Method()) == mcp.MethodInitialize && !s.g.plan.Load().first.o.Plain:
+		case m.Kind == codec.KindRequest && string(m.Method()) == mcp.MethodInitialize && !plain:
 			t.expect()
 			t.add(b, codec.AppendError(nil, m.RawID(), &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: initialize in a batch"}))
 		case m.Kind == codec.KindRequest:
@@ -107,7 +119,11 @@ func (t *batch) add(b *link.Burst, answer []byte) {
 	t.missing--
 	last, all := t.missing == 0, t.answers
 	t.mu.Unlock()
-	if last && len(all) > 0 {
+	switch {
+	case !last:
+	case len(all) == 0 && t.session.peer.Alone:
+		t.session.send(b, &link.Frame{}) // whose response waits for this
+	case len(all) > 0:
 		t.session.send(b, &link.Frame{Bytes: append(append([]byte{'['}, all...), ']')})
 	}
 }

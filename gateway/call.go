@@ -306,6 +306,10 @@ func (c *call) stop(why error) {
 		c.end(nil, Answered, c.listenResult(), nil)
 		return
 	}
+	if errors.Is(why, errPlainCancelled) {
+		c.end(nil, Cancelled, nil, &codec.Error{Code: codeCancelled, Message: "the request was cancelled"})
+		return
+	}
 	if !errors.Is(why, ErrOperator) {
 		c.leave()
 		c.count(Cancelled, why)

@@ -49,6 +49,9 @@ func (l *life) Refused(burst *link.Burst, m *codec.Message, err error) {
 	if errors.Is(err, codec.ErrBatch) && l.batched(burst, m.Frame()) {
 		return
 	}
+	if l.b.target.o.Plain && l.askedPlain(burst, m.Frame()) {
+		return
+	}
 	l.b.target.g.dropped(UnreadableServer, nil, l.b)
 	id, _ := unreadable(m, err)
 	if id.Kind() >= codec.IDInt {
@@ -66,10 +69,10 @@ func (l *life) notified(burst *link.Burst, m *codec.Message) {
 		l.progressed(burst, m)
 	case method == mcp.NoteCancelled:
 		l.withdrawn(burst, m)
-	case m.Envelope.Subscription.Present():
-		l.published(burst, m)
 	case b.target.o.Plain:
 		b.fanOut(burst, m)
+	case m.Envelope.Subscription.Present():
+		l.published(burst, m)
 	case isChange(method):
 		if method == mcp.NoteResourcesChanged && b.target.g.o.Merge {
 			b.target.g.forgetViews()

@@ -195,22 +195,23 @@ func (s *Session) answered(burst *link.Burst, m *codec.Message) {
 	_ = a.life.up.Send(&out.frame, burst) // who does not read learns nothing
 }
 
-// reported takes a client's progress with what it was asked to the server that asked.
-func (s *Session) reported(burst *link.Burst, m *codec.Message) {
+// reported takes a client's progress with what it was asked to the server that asked;
+// false says that none did.
+func (s *Session) reported(burst *link.Burst, m *codec.Message) bool {
 	token, err := codec.ParseID(m.Progress(), codec.JSONRPC)
 	number, ok := token.Int()
 	s.mu.Lock()
 	a := s.asked.open[number]
 	s.mu.Unlock()
 	if err != nil || !ok || a == nil || a.token.IsNone() {
-		s.g.dropped(LateProgress, s, nil)
-		return
+		return false
 	}
 	out := outgoings.Get().(*outgoing)
 	defer out.put()
 	out.rewrite.Progress(m, a.token)
 	out.frame = link.Frame{Bytes: m.Frame(), Edits: out.rewrite.Edits, Class: link.Progress}
 	_ = a.life.up.Send(&out.frame, burst)
+	return true
 }
 
 // unasked answers, when the client has gone, what it was asked.

@@ -75,6 +75,10 @@ func (s *Session) Refused(b *link.Burst, m *codec.Message, err error) {
 	if errors.Is(err, codec.ErrBatch) && s.batched(b, m.Frame()) {
 		return
 	}
+	if s.g.isPlain() {
+		s.refusedPlain(b, m, err)
+		return
+	}
 	id, refusal := unreadable(m, err)
 	s.g.dropped(UnreadableClient, s, nil)
 	if id.Kind() < codec.IDInt {
@@ -131,6 +135,11 @@ func (s *Session) leave(err error) {
 
 // requested takes a request of the client.
 func (s *Session) requested(b *link.Burst, m *codec.Message, in *batch) error {
+	return s.requestedAs(b, m, route.EchoOf(m), in)
+}
+
+// requestedAs takes a request of the client that goes by id, whatever id m has.
+func (s *Session) requestedAs(b *link.Burst, m *codec.Message, id route.Echo, in *batch) error {
 	g := s.g
 	p, d := g.plan.Load(), &undecided
 	t := p.first
@@ -140,12 +149,12 @@ func (s *Session) requested(b *link.Burst, m *codec.Message, in *batch) error {
 			t = p.targets[d.Upstream]
 		}
 	}
-	c := &call{session: s, id: route.EchoOf(m), method: g.methods.of(m.Method()), begun: g.clock.Now()}
+	c := &call{session: s, id: id, method: g.methods.of(m.Method()), begun: g.clock.Now()}
 	if g.o.Observer != nil {
 		c.tool = g.toolOf(c.method, m)
 	}
 	if g.o.Tracer != nil {
-		traced, span, refusal := s.trace(m, c.method, c.tool)
+		traced, span, refusal := s.trace(m, c, t != nil && t.o.Plain)
 		if m = traced; span != nil {
 			c.more().span = span
 		}
@@ -283,26 +292,33 @@ func (s *Session) enter(c *call) bool {
 // notified takes a notification of the client.
 func (s *Session) notified(b *link.Burst, m *codec.Message) {
 	method := string(m.Envelope.Method.Of(m.Frame()))
+	if s.g.isPlain() {
+		s.notifiedPlain(b, m, method)
+		return
+	}
 	switch {
 	case m.Flags.Has(codec.FlagNullID):
 		s.g.dropped(UnreadableClient, s, nil)
 		s.answerError(b, codec.ID{}, []byte("null"), &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: null id"})
 	case method == mcp.NoteCancelled:
-		s.cancelled(b, m)
+		s.cancelled(b, m, m.Envelope.RequestID, errClientCancelled)
 	case method == mcp.NoteInitialized:
 		// Each way to a server was told by the gateway when it was opened.
-	case method == mcp.NoteProgress && !s.g.plan.Load().first.o.Plain:
-		s.reported(b, m)
+	case method == mcp.NoteProgress:
+		if !s.reported(b, m) {
+			s.g.dropped(LateProgress, s, nil)
+		}
 	default:
 		s.pass(b, m)
 	}
 }
 
-// cancelled takes a client's cancel to the call that it means.
-func (s *Session) cancelled(b *link.Burst, m *codec.Message) {
-	id, err := codec.ParseID(m.RequestID(), codec.JSONRPC)
+// cancelled takes a client's cancel to the call whose id stands at at.
+func (s *Session) cancelled(b *link.Burst, m *codec.Message, at codec.Span, why error) {
+	id, err := codec.ParseID(at.Of(m.Frame()), codec.JSONRPC)
 	if err == nil && id.Kind() >= codec.IDInt {
-		if c, ok := s.find(id); ok && c.cancel(errClientCancelled, b, m) {
+		m.Envelope.RequestID = at
+		if c, ok := s.find(id); ok && c.cancel(why, b, m) {
 			return
 		}
 	}

@@ -11,8 +11,8 @@ import (
 type Tracer interface {
 	// Begin is told of a request that came in: the method, the tool or prompt if there is
 	// one, who sent it, and the traceparent and tracestate that its _meta has, "" for
-	// none. The server gets traceparent in the place of the client's; "" leaves what
-	// there is. span comes back as Event.Span when the call has ended.
+	// none. The server gets traceparent in the place of the client's, one of plain
+	// JSON-RPC only where its client has one; "" leaves what there is. span comes back as Event.Span when the call has ended.
 	Begin(b Beginning) (traceparent string, span any)
 }
 
@@ -32,9 +32,9 @@ const (
 
 // trace asks the tracer, and gives the request with what it said. refusal is set when the
 // context stands twice in it.
-func (s *Session) trace(m *codec.Message, method, tool string) (traced *codec.Message, span any, refusal *codec.Error) {
+func (s *Session) trace(m *codec.Message, c *call, plain bool) (traced *codec.Message, span any, refusal *codec.Error) {
 	defer s.g.recovered()
-	b := Beginning{Method: method, Tool: tool, Client: s.number, Peer: s.peer, ID: m.ID()}
+	b := Beginning{Method: c.method, Tool: c.tool, Client: s.number, Peer: s.peer, ID: c.id.ID()}
 	var err, again error
 	b.Traceparent, err = route.Meta(m, traceparent)
 	b.Tracestate, again = route.Meta(m, tracestate)
@@ -43,8 +43,8 @@ func (s *Session) trace(m *codec.Message, method, tool string) (traced *codec.Me
 	}
 	traced = m // for what the tracer may panic with
 	parent, span := s.g.o.Tracer.Begin(b)
-	if parent == "" {
-		return m, span, nil
+	if parent == "" || plain && b.Traceparent == "" {
+		return m, span, nil // one that knows no MCP may not want a member that its client did not write
 	}
 	frame, ok := route.AppendWithMeta(nil, m, traceparent, parent)
 	if !ok {

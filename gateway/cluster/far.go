@@ -56,7 +56,7 @@ func (c *clustered) remote(ctx context.Context, r *record, owner link.Owner, k l
 	n := c.n
 	w := &far{owner: owner, opening: newOpening(owner)}
 	w.pipe = &pipe{
-		n: n, peer: r.Node, profile: c.o.profile(), ready: w.opening.opened, gone: w.opening.gone,
+		n: n, peer: r.Node, ready: w.opening.opened, gone: w.opening.gone,
 		receive: func(m *codec.Message) { _ = owner.Receive(nil, m) },
 		refused: func(m *codec.Message, err error) { owner.Refused(nil, m, err) },
 	}
@@ -125,7 +125,7 @@ func (n *Node) admit(a *attachment) (inbox string, err error) {
 	}
 	g := &farGuest{host: h, joined: make(chan struct{})}
 	g.pipe = &pipe{
-		n: n, peer: a.Node, profile: h.o.profile(),
+		n: n, peer: a.Node,
 		receive: func(m *codec.Message) { _ = g.receiver().Receive(nil, m) }, // a node's numbers are no duplicates
 		refused: func(m *codec.Message, err error) { g.receiver().Refused(nil, m, err) },
 		gone:    g.gone,

@@ -47,7 +47,7 @@ func (w *near) pass(f *link.Frame, receive func(m *codec.Message)) error {
 		}
 	}()
 	*buffer = f.AppendTo((*buffer)[:0])
-	m, err := codec.Parse(*buffer, codec.ScanOptions{Profile: w.host.o.profile()})
+	m, err := codec.Parse(*buffer, codec.ScanOptions{}) // ids between nodes are numbers, whatever the server speaks
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
 )
 
@@ -27,13 +26,6 @@ type WayOptions struct {
 // opened here, without a lease.
 func (n *Node) Opener(upstream string, opener link.Opener, o WayOptions) link.Opener {
 	return &clustered{n: n, upstream: upstream, opener: opener, o: o}
-}
-
-func (o *WayOptions) profile() codec.Profile {
-	if o.Plain {
-		return codec.JSONRPC
-	}
-	return codec.MCP
 }
 
 type clustered struct {

@@ -33,7 +33,6 @@ type pipe struct {
 	own, to string // inboxes
 	peer    string // the other node's name
 	sub     *nats.Subscription
-	profile codec.Profile
 	receive func(m *codec.Message)
 	refused func(m *codec.Message, err error)
 	gone    func(err error)
@@ -218,7 +217,7 @@ func (p *pipe) take(kind string, data []byte) {
 			data = append(p.assembled, data...)
 			p.assembled = nil
 		}
-		m, err := codec.Parse(data, codec.ScanOptions{Profile: p.profile})
+		m, err := codec.Parse(data, codec.ScanOptions{})
 		if err != nil {
 			p.refused(&m, err)
 			return

@@ -32,6 +32,9 @@ func (c *Config) check(wrong report) {
 		}
 		seen[at] = i
 	}
+	for i := range c.Listen {
+		c.Listen[i].checkProtocol(fmt.Sprintf("listen[%d].protocol", i), c.SpeaksPlain(), wrong)
+	}
 	if len(c.Upstreams) == 0 {
 		wrong("upstreams", "there is none")
 	}
@@ -118,6 +121,17 @@ func (l *Listen) check(path string, auth *Auth, wrong report) {
 	}
 }
 
+// checkProtocol sees to it that clients speak what the upstreams do: a request of the one
+// means nothing to the other.
+func (l *Listen) checkProtocol(path string, plain bool, wrong report) {
+	switch {
+	case l.Protocol == plainProtocol && !plain:
+		wrong(path, "jsonrpc needs an upstream with protocol: jsonrpc")
+	case l.Protocol == "mcp" && plain:
+		wrong(path, "mcp needs upstreams that speak it, and this one has protocol: jsonrpc")
+	}
+}
+
 // loopback reports whether only this machine can reach a host.
 func loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
@@ -135,6 +149,9 @@ func (u *Upstream) check(path, name string, merged bool, wrong report) {
 		wrong(path, "a name is up to 64 letters, digits, points, dashes and underscores")
 	case merged && strings.Contains(name, "__"):
 		wrong(path, "a name must not hold __, which ends it in the names of tools")
+	}
+	if merged && u.Protocol == plainProtocol {
+		wrong(path+".protocol", "jsonrpc has no lists of tools that could be merged; it needs a gateway of its own")
 	}
 	switch {
 	case len(u.Command) == 0 && u.URL == "":

@@ -32,6 +32,7 @@ type Config struct {
 // Listen is one place where clients come in.
 type Listen struct {
 	Address  string   `yaml:"address" short:"true" required:"true" doc:"stdio:, unix:/path, tcp://host:port, http://host:port/path or https://host:port/path. WebSockets come in at http and https."`
+	Protocol string   `yaml:"protocol" enum:"mcp jsonrpc" doc:"What clients speak here. Default that of the upstreams. jsonrpc is JSON-RPC 2.0 without MCP: any number is an id, batches are good, and over http the response to a POST is its answer, without sessions. It needs an upstream that speaks it."`
 	Open     bool     `yaml:"open" doc:"Lets other machines in. Without it the address must be a loopback one."`
 	TLS      *TLS     `yaml:"tls" doc:"The certificate of https. With ca, clients must show a certificate of that authority."`
 	Hosts    []string `yaml:"hosts" doc:"Host headers that are good beside those of a loopback address."`
@@ -54,7 +55,7 @@ type Upstream struct {
 	URL            string               `yaml:"url" doc:"Where the server is: unix:/path, tcp://host:port, ws://, wss://, http:// or https://. This or command."`
 	Headers        map[string]string    `yaml:"headers" doc:"Headers of each request to http, https, ws and wss. Nothing of a client's credentials is ever passed on."`
 	TLS            *TLS                 `yaml:"tls" doc:"Our certificate, and the authorities of the server's; without it those of the system."`
-	Protocol       string               `yaml:"protocol" enum:"mcp jsonrpc" doc:"What it speaks. Default mcp."`
+	Protocol       string               `yaml:"protocol" enum:"mcp jsonrpc" doc:"What it speaks. Default mcp. jsonrpc is JSON-RPC 2.0 without MCP: nothing is answered in its place, there is no handshake, and it cannot be merged."`
 	Isolation      string               `yaml:"isolation" enum:"session identity shared" doc:"Who shares a way to it: nobody, the clients of one identity, or all."`
 	MaxWays        int                  `yaml:"maxWays" doc:"How many ways (child processes, connections) isolation may make."`
 	Idle           time.Duration        `yaml:"idle" doc:"How long a way that nobody uses is kept."`
@@ -157,6 +158,18 @@ type Cluster struct {
 	TLS         *TLS          `yaml:"tls" doc:"Certificate for NATS, and its authorities."`
 	Lease       time.Duration `yaml:"lease" doc:"How long a lost node keeps its servers."`
 }
+
+// SpeaksPlain reports whether clients and servers speak JSON-RPC without MCP. Check sees
+// to it that all of them do, or none.
+func (c *Config) SpeaksPlain() bool {
+	for _, u := range c.Upstreams {
+		return u.Protocol == plainProtocol
+	}
+	return false
+}
+
+// plainProtocol is the word for JSON-RPC without MCP.
+const plainProtocol = "jsonrpc"
 
 // Names gives the names of the upstreams in the file's order.
 func (c *Config) Names() []string { return c.order }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/auth"
@@ -37,6 +38,10 @@ type HTTPOptions struct {
 	Verifier auth.Verifier
 	// Identity is who clients are without a Verifier; "" is nobody.
 	Identity string
+	// Plain serves JSON-RPC that is no MCP, for upstreams that are Plain: the response to a
+	// POST is the answer to its body, a message or a batch; there are no sessions, and
+	// nothing of MCP is asked of a request.
+	Plain bool
 	// WebSocket are those of clients that come by WebSocket, at the same address.
 	WebSocket WebSocketOptions
 }
@@ -49,8 +54,11 @@ type Endpoint struct {
 	http  *serve.HTTP
 	links clients
 
+	live atomic.Int64 // requests of plain JSON-RPC
+
 	mu     sync.Mutex // guards the fields below
 	peers  map[*exchanger]struct{}
+	plain  map[*plain]struct{}
 	closed bool
 }
 
@@ -68,7 +76,7 @@ func NewEndpoint(g *gateway.Gateway, o HTTPOptions) (*Endpoint, error) {
 		}
 	}
 	o.WebSocket = o.WebSocket.withDefaults()
-	e := &Endpoint{g: g, o: o, peers: make(map[*exchanger]struct{})}
+	e := &Endpoint{g: g, o: o, peers: make(map[*exchanger]struct{}), plain: make(map[*plain]struct{})}
 	e.links.open = make(map[*duplex.Link]struct{})
 	o.Front.Authorize = e.authorize
 	if o.Verifier != nil {
@@ -93,6 +101,10 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer body.over()
 		r = r.WithContext(r.Context()) // net/http looks at its own body when a response is early
 		r.Body = body
+	}
+	if e.o.Plain {
+		e.servePlain(w, r)
+		return
 	}
 	e.http.ServeHTTP(w, r)
 }
@@ -152,11 +164,11 @@ func (e *Endpoint) leave(p *exchanger) {
 }
 
 // Sessions is how many sessions of the older era there are, and requests of the modern
-// one.
+// one, and of plain JSON-RPC.
 func (e *Endpoint) Sessions() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.peers)
+	return len(e.peers) + len(e.plain)
 }
 
 // Close ends every session, request and WebSocket, and takes no new ones. It does not
@@ -167,6 +179,9 @@ func (e *Endpoint) Close() error {
 	peers := make([]*exchanger, 0, len(e.peers))
 	for p := range e.peers {
 		peers = append(peers, p)
+	}
+	for p := range e.plain {
+		p.End(gateway.ErrClosed)
 	}
 	e.mu.Unlock()
 	for _, p := range peers {

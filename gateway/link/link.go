@@ -36,7 +36,8 @@ const (
 
 // Frame is one message on its way out.
 type Frame struct {
-	// Bytes is one JSON text. It may hold raw newlines between tokens: a transport
+	// Bytes is one JSON text; to a client that is Alone none says that its batch has no
+	// answers. It may hold raw newlines between tokens: a transport
 	// whose frames are lines must deal with them.
 	Bytes []byte
 	// Edits are to be made while the bytes are copied, as codec.AppendSplice has it.
@@ -121,7 +122,7 @@ type Peer struct {
 	// Session is the transport's name of the session; "" where the connection is it.
 	Session string
 	// Alone says that the client is one exchange of Streamable HTTP of the modern
-	// era, which has nothing to do with any other.
+	// era, or of plain JSON-RPC over HTTP, which has nothing to do with any other.
 	Alone bool
 }
 

@@ -27,7 +27,7 @@ func traced(t *testing.T, o status.Export) *stage {
 	s.board, err = status.New(status.Options{Export: o})
 	require.NoError(t, err)
 	s.g, err = gateway.New(gateway.Options{
-		Upstreams: []gateway.Upstream{{Name: "tools", Opener: s.server, Isolation: gateway.Shared, Plain: true}},
+		Upstreams: []gateway.Upstream{{Name: "tools", Opener: s.server, Isolation: gateway.Shared}},
 		Observer:  s.board.Observe, Tracer: s.board.Tracer(),
 	})
 	require.NoError(t, err)

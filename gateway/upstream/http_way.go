@@ -63,7 +63,7 @@ func (u *httpWay) Streams() bool { return true }
 // Send implements link.Upstream.
 func (u *httpWay) Send(f *link.Frame, _ *link.Burst) error {
 	frame := f.AppendTo(nil)
-	m, err := codec.Parse(frame, codec.ScanOptions{MaxDepth: u.opener.o.Wire.MaxDepth})
+	m, err := codec.Parse(frame, codec.ScanOptions{Profile: codec.JSONRPC, MaxDepth: u.opener.o.Wire.MaxDepth}) // ids are the gateway's, or the server's
 	if err != nil {
 		return err
 	}

@@ -161,7 +161,7 @@ func (w *Way) Send(f *link.Frame, _ *link.Burst) error {
 		return nil
 	}
 	text := string(f.AppendTo(nil))
-	m, err := codec.Parse([]byte(text), codec.ScanOptions{})
+	m, err := codec.Parse([]byte(text), codec.ScanOptions{Profile: codec.JSONRPC})
 	if err != nil {
 		return err
 	}
