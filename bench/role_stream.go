@@ -117,6 +117,22 @@ func poolRole([]string) (claim.Values, error) {
 					std.Put(b)
 				}
 			},
+			// The same for a frame's length with only its first byte written.
+			"ours, empty": func([]byte) {
+				for _, f := range set {
+					c := chunk.Get(len(f), math.MaxInt)
+					c.B[0] = f[0]
+					c.Release(c.Generation())
+				}
+			},
+			"sync.Pool, empty": func([]byte) {
+				for _, f := range set {
+					b := std.Get().(*[]byte)
+					*b = slices.Grow((*b)[:0], len(f))[:len(f)]
+					(*b)[0] = f[0]
+					std.Put(b)
+				}
+			},
 		}
 		// Differences are read off these, so they take turns. The median turn of each
 		// counts: in one that ran on a single processor nothing was contended.
