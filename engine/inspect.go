@@ -70,6 +70,19 @@ func (e *Engine[T]) Age(id codec.ID) (age time.Duration, ok bool) {
 	return time.Duration(max(now-start, 0)), true
 }
 
+// Known reports whether a call has had id, be it pending or over. An answer that Resolve
+// has just refused is late, or a second one, where it is true, and nobody's where it is
+// not. Ids of callers are remembered for about the last thousand calls.
+func (e *Engine[T]) Known(id codec.ID) bool {
+	if e.index == nil {
+		s, r := e.findMinted(id)
+		return e.miss(s, r) != countUnknown
+	}
+	hash := e.index.hash(id)
+	r, found := e.index.load(id, hash)
+	return e.missKeyed(hash, r, found) != countUnknown
+}
+
 // Closed reports whether the table was closed.
 func (e *Engine[T]) Closed() bool { return e.failure.Load() != nil }
 

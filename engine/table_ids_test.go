@@ -157,7 +157,14 @@ func TestInspection(t *testing.T) {
 		require.True(t, ok)
 		require.Zero(t, age)
 
+		for _, id := range ids {
+			require.True(t, r.Known(id))
+		}
 		require.True(t, r.Resolve(ids[0], "x"))
+		require.True(t, r.Known(ids[0]), "it is over")
+		require.False(t, r.Resolve(codec.IntID(1<<51), "x"))
+		require.False(t, r.Known(codec.IntID(1<<51)), "nobody has had it")
+		require.False(t, r.Known(codec.StringID("never")))
 		_, ok = r.Age(ids[0])
 		require.False(t, ok)
 		_, ok = r.Method(ids[0])
