@@ -12,6 +12,7 @@ import (
 
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/internal/fake"
+	"github.com/correlator-go/correlator/gateway/internal/residue"
 	"github.com/correlator-go/correlator/gateway/link"
 )
 
@@ -22,8 +23,16 @@ func start(t *testing.T, u gateway.Upstream) (*gateway.Gateway, *fake.Server) {
 	u.Name, u.Opener = "tools", server
 	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{u}, Random: func() float64 { return 1 }})
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = g.Close() })
+	over(t, g)
 	return g, server
+}
+
+// over ends a gateway after its test: then every call has ended, once.
+func over(t *testing.T, g *gateway.Gateway) {
+	t.Cleanup(func() {
+		_ = g.Close()
+		residue.Ended(t, g)
+	})
 }
 
 func join(g *gateway.Gateway) (*fake.Client, *gateway.Session) {

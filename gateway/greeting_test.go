@@ -34,7 +34,7 @@ func greeting(t *testing.T, u gateway.Upstream, server *fake.Server) (*gateway.G
 	u.Name, u.Opener = "tools", server
 	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{u}, Random: func() float64 { return 1 }})
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = g.Close() })
+	over(t, g)
 	return g, counted
 }
 

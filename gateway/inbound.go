@@ -38,8 +38,12 @@ func (l *life) answered(burst *link.Burst, m *codec.Message) {
 	taken := l.b.engine.Resolve(m.ID(), a)
 	a.release(taken)
 	if !taken {
+		why := UnknownAnswer
+		if l.b.engine.Known(m.ID()) {
+			why = LateAnswer
+		}
 		l.b.unmatched.Add(1)
-		l.b.target.g.dropped(LateAnswer, nil, l.b)
+		l.b.target.g.dropped(why, nil, l.b)
 	}
 }
 

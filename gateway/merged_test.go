@@ -26,7 +26,7 @@ func mergedOf(t *testing.T, servers ...*fake.Server) *gateway.Gateway {
 	}
 	g, err := gateway.New(o)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = g.Close() })
+	over(t, g)
 	return g
 }
 

@@ -22,7 +22,7 @@ func routed(t *testing.T, r routerFunc) (g *gateway.Gateway, a, b *fake.Server) 
 		{Name: "a", Opener: a, Isolation: gateway.Shared}, {Name: "b", Opener: b, Isolation: gateway.Shared},
 	}})
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = g.Close() })
+	over(t, g)
 	return g, a, b
 }
 

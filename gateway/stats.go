@@ -28,6 +28,10 @@ type Stats struct {
 	Coalesced uint64
 	// Waiting counts calls that wait to be sent, over all upstreams: a gauge.
 	Waiting int
+	// Admitted counts calls past a gate, that of the gateway and those of upstreams, and
+	// Pending requests that a server has not answered, the gateway's own and second ones
+	// among them: gauges.
+	Admitted, Pending int
 	// InFlight and Sessions are gauges.
 	InFlight, Sessions int
 }
@@ -46,10 +50,14 @@ func (g *Gateway) Stats() Stats {
 		}
 	}
 	s.Retried, s.Hedged, s.Coalesced = c.retried.Load(), c.hedged.Load(), c.coalesced.Load()
-	_, s.Waiting = g.gate.Load()
+	s.Admitted, s.Waiting = g.gate.Load()
 	for _, t := range g.everyTarget() {
-		_, waiting := t.gate.Load()
+		admitted, waiting := t.gate.Load()
+		s.Admitted += admitted
 		s.Waiting += waiting
+		for _, b := range t.all() {
+			s.Pending += b.engine.Len()
+		}
 	}
 	g.mu.Lock()
 	s.Sessions = len(g.sessions)

@@ -16,6 +16,7 @@ import (
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/downstream"
 	"github.com/correlator-go/correlator/gateway/internal/fake"
+	"github.com/correlator-go/correlator/gateway/internal/residue"
 )
 
 // web is a gateway before a fake server, with an endpoint that is served at a loopback
@@ -61,8 +62,7 @@ func serveWebOf(t *testing.T, g gateway.Options, o downstream.HTTPOptions, so do
 		<-over
 		require.NoError(t, w.g.Close())
 		require.Zero(t, w.endpoint.Sessions())
-		require.Zero(t, w.g.Stats().Sessions)
-		require.Zero(t, w.g.Stats().InFlight)
+		residue.Ended(t, w.g)
 	})
 	return w
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/internal/fake"
+	"github.com/correlator-go/correlator/gateway/internal/residue"
 	"github.com/correlator-go/correlator/gateway/upstream"
 )
 
@@ -50,9 +51,10 @@ func count(t *testing.T, c *fake.Client) (n, pid int) {
 	return m.Result[0], m.Result[1]
 }
 
-// kill -9 with a thousand calls in flight: each of them fails at once and says why, and
-// the next one meets another child.
+// kill -9 with a thousand calls in flight: each of them fails at once and says why, the
+// next one meets another child, and nothing of the thousand is left.
 func TestChildKilledAtThousand(t *testing.T) {
+	base := residue.Measure()
 	g, ch := overChild(t, gateway.Upstream{Isolation: gateway.Shared, Timeout: -1})
 	const clients, calls = 10, 100
 	all := make([]*fake.Client, clients)
@@ -92,11 +94,17 @@ func TestChildKilledAtThousand(t *testing.T) {
 	n, another := count(t, all[0])
 	require.Equal(t, 1, n)
 	require.NotEqual(t, pid, another)
-	s := g.Stats()
+	s := residue.Calls(t, g)
 	require.EqualValues(t, clients*calls, s.Lost)
 	require.EqualValues(t, 2, s.Answered)
 	require.Equal(t, s.Requests, s.Lost+s.Answered)
-	require.Zero(t, s.InFlight)
+	require.Empty(t, s.Dropped)
+	require.NoError(t, g.Close())
+	require.ErrorIs(t, syscall.Kill(another, 0), syscall.ESRCH)
+	for _, c := range all {
+		c.Forget()
+	}
+	base.Returns(t, 1<<20)
 }
 
 // A child that dies again and again is started after pauses that grow; nobody waits for

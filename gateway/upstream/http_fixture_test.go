@@ -14,6 +14,7 @@ import (
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/internal/fake"
+	"github.com/correlator-go/correlator/gateway/internal/residue"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/upstream"
 	"github.com/correlator-go/correlator/mcp"
@@ -157,7 +158,10 @@ func over(t *testing.T, o link.Opener, u gateway.Upstream, opts gateway.Options)
 	opts.Upstreams = []gateway.Upstream{u}
 	g, err := gateway.New(opts)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, g.Close()) })
+	t.Cleanup(func() {
+		require.NoError(t, g.Close())
+		residue.Ended(t, g)
+	})
 	return g
 }
 

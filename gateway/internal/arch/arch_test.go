@@ -37,6 +37,7 @@ var allowed = []struct {
 	{"limit", nil, nil},
 	{"merge", []string{"route"}, []string{"codec", "mcp"}},
 	{".", []string{"limit", "link", "merge", "route"}, []string{"codec", "engine", "mcp"}},
+	{"internal/residue", []string{".", "limit"}, nil},
 	{"auth", nil, []string{"codec", "serve"}},
 	{"duplex", []string{"link"}, []string{"codec", "conn"}},
 	{"upstream", []string{"duplex", "link"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
