@@ -53,13 +53,14 @@ type backend struct {
 	owners owners
 	claims claims
 	hub    hub
+	levels levels
 	notes  notes
 	eras   atomic.Uint32 // which the server speaks
 }
 
 func newBackend(t *target, k link.Key, s *Session) *backend {
 	b := &backend{target: t, key: k, session: s}
-	b.hub.b = b
+	b.hub.b, b.levels.b = b, b
 	b.ctx, b.stop = context.WithCancel(context.Background())
 	table, err := engine.New(engine.Options[*arrival]{
 		MaxPending: t.room(), Clock: t.g.o.Clock, OnPanic: t.g.o.OnPanic, Expiring: b.expiring,

@@ -134,6 +134,7 @@ func (b *backend) publish(l *life, failures int) bool {
 	b.mu.Unlock()
 	b.noteAll(l)
 	b.hub.reopened()
+	b.levels.changed()
 	b.target.returned()
 	b.target.g.counts.opened.Add(1)
 	b.target.g.observe(&Event{Kind: UpstreamUp, Upstream: b.target.o.Name})

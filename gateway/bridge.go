@@ -37,6 +37,14 @@ func (b *backend) isModernOnly() bool { return b.eras.Load()&^speaksTasks == spe
 
 func (b *backend) isOlderOnly() bool { return b.eras.Load()&^speaksTasks == speaksOlder }
 
+// logs reports whether the server has said that it logs; another one answers by itself
+// what it is asked about it.
+func (b *backend) logs() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(memberOf(memberOf(b.greeting.initialized, "capabilities"), "logging")) > 0
+}
+
 // handlesTask takes a request about a task at a shared server: a task of somebody else
 // does not exist.
 func (b *backend) handlesTask(burst *link.Burst, c *call, m *codec.Message) bool {
@@ -68,6 +76,10 @@ func (b *backend) handles(burst *link.Burst, c *call, m *codec.Message) bool {
 		if c.session.older.Load() && b.isModernOnly() {
 			c.session.setLevel(m.Params())
 			c.end(burst, Answered, emptyResult, nil)
+			return true
+		}
+		if b.session == nil && b.logs() {
+			b.levels.set(burst, c, m)
 			return true
 		}
 	case mcp.MethodListen:

@@ -61,7 +61,8 @@ func (b *backend) translate(c *call, m *codec.Message, edits []codec.Edit) (*cod
 		return b.modernise(c, m, edits)
 	case c.modern && hasRounds(c.method) && b.isOlderOnly():
 		meta := memberOf(m.Params(), "_meta")
-		c.more().logs = len(memberOf(meta, mcp.MetaLogLevel)) > 0
+		asked := memberOf(meta, mcp.MetaLogLevel)
+		c.more().logs, c.more().level = len(asked) > 0, levelOf(asked)
 		c.more().can = capabilitiesOf(memberOf(meta, mcp.MetaClientCapabilities))
 	}
 	return m, edits
@@ -79,10 +80,15 @@ func (l *life) logged(burst *link.Burst, m *codec.Message, s *Session, about *ca
 			l.b.target.g.dropped(UnownedNote, s, l.b)
 			return
 		}
+		if !l.b.levels.hears(s, about, m) {
+			return
+		}
 		if about = about.current(); about == nil {
 			return // its client has been asked something, and has not come back
 		}
 		s = about.session
+	} else if !l.b.levels.hears(s, about, m) {
+		return
 	}
 	if about != nil {
 		f.About = about.id.ID()

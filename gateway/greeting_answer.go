@@ -89,6 +89,7 @@ func (b *backend) welcome(burst *link.Burst, g greeted) {
 		c.over.Store(true)
 		c.stop(c.giveUp.Load().err)
 	case result != nil:
+		b.levels.changed()
 		c.end(burst, Answered, atRevision(result, g.asked), nil)
 	case failed != nil:
 		c.end(burst, Failed, nil, failed)

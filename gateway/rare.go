@@ -12,10 +12,11 @@ type rare struct {
 	rounds *rounds
 	// holding is set of a call of the modern era that a server of the older one has
 	// asked something for. can says what the client may be asked, logs whether it wants
-	// to hear of log lines.
+	// to hear of log lines, level of which.
 	holding atomic.Pointer[holding]
 	can     uint8
 	logs    bool
+	level   level
 	// span is what the Tracer gave.
 	span any
 	// batch gets the answer where the request came in one.

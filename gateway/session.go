@@ -23,7 +23,8 @@ type Session struct {
 	way        atomic.Pointer[backend] // which it used last
 	older      atomic.Bool             // it has begun the handshake of the older era
 	introduced atomic.Pointer[introduction]
-	modern     atomic.Bool // it has sent a request of the modern one
+	modern     atomic.Bool  // it has sent a request of the modern one
+	level      atomic.Int32 // of the log of servers of the older era: see level
 
 	behind atomic.Pointer[behind] // nil before it ever was
 

@@ -240,14 +240,20 @@ func (h *hub) told(t *topic, l *life, want bool, err error) bool {
 		h.recount()
 	}
 	h.mu.Unlock()
-	failed, outcome := failureOf(h.b.target.o.Name, mcp.MethodSubscribe, err).answer(), Lost
-	if refused, ok := errors.AsType[*codec.Error](err); ok {
-		failed, outcome = refused, Failed
-	}
+	outcome, failed := refusalOf(h.b.target.o.Name, mcp.MethodSubscribe, err)
 	for _, c := range waiting {
 		c.finish(nil, outcome, nil, failed)
 	}
 	return !lost
+}
+
+// refusalOf is what a client is told of what the gateway asked a server for it: the
+// server's own error, or why there is none.
+func refusalOf(upstream, method string, err error) (Outcome, *codec.Error) {
+	if refused, ok := errors.AsType[*codec.Error](err); ok {
+		return Failed, refused
+	}
+	return Lost, failureOf(upstream, method, err).answer()
 }
 
 // drop takes back what c wanted. h.mu is held.

@@ -107,6 +107,7 @@ func (t *target) left(s *Session) {
 		t.mu.Unlock()
 		if b != nil {
 			b.hub.left(s)
+			b.levels.left(s)
 		}
 		return
 	}
