@@ -46,7 +46,8 @@ type rivals struct {
 //	<!-- peers: unix 100 -->
 //
 // of the document: one table each of the closed loops over a transport with so many
-// bytes, a column for each number of callers. The block
+// bytes, a column for each number of callers. Blocks of adapters are adapterTable's;
+// the block
 //
 //	<!-- verdicts -->
 //
@@ -71,6 +72,12 @@ func fillPeers(document, reportPath string) error {
 		table, err := r.table(arg)
 		return table, true, err
 	})
+	if err == nil {
+		filled, err = page.Replace(filled, "adapters", func(rival string) (string, bool, error) {
+			table, err := r.adapterTable(rival)
+			return table, true, err
+		})
+	}
 	if err == nil {
 		filled, err = page.Replace(filled, "verdicts", func(string) (string, bool, error) {
 			text, err := judge(reportPath)
@@ -119,6 +126,11 @@ func verdicts(text string) string {
 		fmt.Fprintf(&b, "\n| %s | %s | %s | %s |", parts[1], parts[2], parts[3], verdict)
 	}
 	return b.String()
+}
+
+// heading says when and where the report was made.
+func (r *rivals) heading() string {
+	return fmt.Sprintf("%s, %d CPUs, %s, %s", r.Began, r.Machine.CPUs, r.Machine.CPU, r.Machine.Go)
 }
 
 // line is one contender of a table.
@@ -172,8 +184,7 @@ func (r *rivals) table(arg string) (string, error) {
 	})
 	absent := false
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d CPUs, %s, %s. Thousands of calls a second, and the client's CPU a call in µs.\n\n| | |",
-		r.Began, r.Machine.CPUs, r.Machine.CPU, r.Machine.Go)
+	fmt.Fprintf(&b, "%s. Thousands of calls a second, and the client's CPU a call in µs.\n\n| | |", r.heading())
 	for _, c := range callers {
 		fmt.Fprintf(&b, " %d | CPU |", c)
 	}

@@ -52,6 +52,33 @@ func TestFillPeers(t *testing.T) {
 	require.ErrorContains(t, fillPeers(document, from), "schema 2")
 }
 
+func TestFillAdapters(t *testing.T) {
+	dir := t.TempDir()
+	document, from := filepath.Join(dir, "page.md"), filepath.Join(dir, "peers.json")
+	write := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o644)) }
+	write(from, `{"schema":1,"began":"2026-01-02T03:04:05Z","machine":{"cpu":"Fast","cpus":2,"go":"go1.26"},"rows":[
+{"scenario":"adapters","transport":"unix","callers":64,"bytes":100,"entries":[
+ {"peer":"sdk","class":"json-rpc","rounds":[{"calls/s":10000,"p50":2e6,"cpu":9000,"allocs":90,"bytes":5000}]},
+ {"peer":"sdk+correlator","class":"adapted","rounds":[{"calls/s":25000,"p50":5e5,"cpu":3000,"allocs":30,"bytes":1500}]}]},
+{"scenario":"adapters","transport":"unix","callers":1024,"bytes":100,"entries":[
+ {"peer":"sdk","class":"json-rpc","failed":"deadlock"},
+ {"peer":"sdk+correlator","class":"adapted","rounds":[{"calls/s":25000}]}]}]}`)
+	write(document, "<!-- adapters: sdk -->\n<!-- end -->\n")
+	require.NoError(t, fillPeers(document, from))
+	text, err := os.ReadFile(document)
+	require.NoError(t, err)
+	require.Equal(t, `<!-- adapters: sdk -->
+2026-01-02T03:04:05Z, 2 CPUs, Fast, go1.26.
+
+| | sdk's own transport | this one | calls a second |
+|---|---|---|---|
+| 64 callers, 100 bytes | 10 thousand/s, p50 2 ms, 9 µs of CPU, 90 allocations, 5 KB | 25 thousand/s, p50 0.5 ms, 3 µs of CPU, 30 allocations, 1.5 KB | 2.5 × |
+<!-- end -->
+`, string(text))
+	write(document, "<!-- adapters: nobody -->\n<!-- end -->\n")
+	require.ErrorContains(t, fillPeers(document, from), "nobody")
+}
+
 func TestVerdicts(t *testing.T) {
 	require.Equal(t, `| claim | demanded | measured | |
 |---|---|---|---|
