@@ -27,7 +27,8 @@ type Gateway struct {
 	clients  atomic.Uint64 // number of the last session
 	draining atomic.Bool
 
-	updating sync.Mutex     // held by Update
+	updating sync.Mutex     // held by Configure; guards current
+	current  Options        // of which Configure changes a part
 	retiring sync.WaitGroup // those of retired
 	ending   chan struct{}  // closed by Close
 
@@ -50,7 +51,7 @@ type Gateway struct {
 // *OptionError.
 func New(o Options) (*Gateway, error) {
 	g := &Gateway{
-		o: o, clock: o.Clock, table: route.NewTable[*call](), sessions: make(map[uint64]*Session), retired: make(map[*target]struct{}),
+		o: o, current: o, clock: o.Clock, table: route.NewTable[*call](), sessions: make(map[uint64]*Session), retired: make(map[*target]struct{}),
 		ending: make(chan struct{}),
 	}
 	g.gate, g.rates = limit.New(o.Limit), limit.NewRates(o.Rate, o.Burst)
@@ -60,7 +61,7 @@ func New(o Options) (*Gateway, error) {
 	if g.o.Random == nil {
 		g.o.Random = rand.Float64
 	}
-	p, err := g.newPlan(o.Upstreams, o.Router, nil)
+	p, err := g.newPlan(&o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func (g *Gateway) Close() error {
 }
 
 func (g *Gateway) leave(s *Session) {
-	if g.o.Merge {
+	if g.plan.Load().merge {
 		defer g.forgetView(s)
 	}
 	g.mu.Lock()

@@ -78,7 +78,7 @@ func (l *life) notified(burst *link.Burst, m *codec.Message) {
 	case m.Envelope.Subscription.Present():
 		l.published(burst, m)
 	case isChange(method):
-		if method == mcp.NoteResourcesChanged && b.target.g.o.Merge {
+		if method == mcp.NoteResourcesChanged && b.target.g.plan.Load().merge {
 			b.target.g.forgetViews()
 		}
 		b.fanOut(burst, m)

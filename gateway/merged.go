@@ -139,7 +139,7 @@ func (c *call) learnResources(done func(v *view, has []*target)) {
 	var has []*target
 	var round func(questions []question, left int)
 	round = func(questions []question, left int) {
-		c.askAll(questions, c.session.g.o.patience(), func(replies []reply) {
+		c.askAll(questions, c.session.g.plan.Load().patience, func(replies []reply) {
 			var more []question
 			for i, r := range replies {
 				q := questions[i]
@@ -232,7 +232,7 @@ func (s *Session) gatherList(b *link.Burst, c *call, m *codec.Message, l merge.L
 	if !c.take() {
 		return
 	}
-	c.askAll(questions, s.g.o.patience(), func(replies []reply) {
+	c.askAll(questions, s.g.plan.Load().patience, func(replies []reply) {
 		if keep != nil {
 			for i, r := range replies {
 				if r.failed == nil {
@@ -281,6 +281,7 @@ func keepsURIs(l merge.List) bool { return l.Member != "tasks" }
 // one has given its part.
 const DefaultMergePatience = 5 * time.Second
 
+// patience is MergePatience with its default.
 func (o *Options) patience() time.Duration {
 	if o.MergePatience == 0 {
 		return DefaultMergePatience

@@ -24,7 +24,7 @@ func (s *Session) mergeGreeting(c *call, m *codec.Message) {
 	for _, t := range s.g.plan.Load().order {
 		questions = append(questions, question{t, c.method, params})
 	}
-	c.askAll(questions, s.g.o.patience(), func(replies []reply) {
+	c.askAll(questions, s.g.plan.Load().patience, func(replies []reply) {
 		var capabilities [][]byte
 		var failed *codec.Error
 		for i, r := range replies {
@@ -65,7 +65,7 @@ func (s *Session) mergeAll(c *call, m *codec.Message) {
 	for _, t := range s.g.plan.Load().order {
 		questions = append(questions, question{t, c.method, params})
 	}
-	c.askAll(questions, s.g.o.patience(), func(replies []reply) {
+	c.askAll(questions, s.g.plan.Load().patience, func(replies []reply) {
 		for _, r := range replies {
 			if r.failed == nil {
 				c.finish(nil, Answered, emptyResult, nil)
@@ -92,7 +92,7 @@ func (s *Session) mergeListen(c *call, m *codec.Message) {
 	for _, t := range s.g.plan.Load().order {
 		questions = append(questions, question{t, mcp.MethodDiscover, discovery})
 	}
-	c.askAll(questions, s.g.o.patience(), func([]reply) {
+	c.askAll(questions, s.g.plan.Load().patience, func([]reply) {
 		c.learnResources(func(v *view, has []*target) {
 			at := make(map[*target][]string)
 			var granted []string
@@ -120,7 +120,7 @@ func (s *Session) mergeListen(c *call, m *codec.Message) {
 // returned tells the clients of a merged server that an upstream which was missing
 // serves again.
 func (t *target) returned() {
-	if !t.g.o.Merge || !t.missed.Swap(false) {
+	if !t.g.plan.Load().merge || !t.missed.Swap(false) {
 		return
 	}
 	t.g.relisted()

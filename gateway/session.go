@@ -210,7 +210,7 @@ func (s *Session) requestedAs(b *link.Burst, m *codec.Message, id route.Echo, in
 			c.refuse(b, f)
 			return nil
 		}
-		if g.o.Merge && d == &undecided {
+		if p.merge && d == &undecided {
 			s.merged(b, c, m)
 			return nil
 		}
@@ -333,7 +333,7 @@ func (s *Session) answerError(b *link.Burst, id codec.ID, rawID []byte, e *codec
 // send gives a frame to the client. One that does not keep up is let go of when it
 // would lose an answer, or a request that somebody waits for.
 func (s *Session) send(b *link.Burst, f *link.Frame) {
-	coalesce := f.Class == link.Progress && s.g.o.Overflow == Coalesce
+	coalesce := f.Class == link.Progress && s.g.plan.Load().overflow == Coalesce
 	if coalesce && s.keeps(f) {
 		return
 	}
@@ -342,7 +342,7 @@ func (s *Session) send(b *link.Burst, f *link.Frame) {
 	case err == nil:
 	case coalesce && errors.Is(err, link.ErrFull):
 		s.keepLast(f)
-	case s.g.o.Overflow == CloseSlow && errors.Is(err, link.ErrFull):
+	case s.g.plan.Load().overflow == CloseSlow && errors.Is(err, link.ErrFull):
 		s.client.End(err)
 	case f.Class == link.Answer || f.Class == link.Ask:
 		s.client.End(err)

@@ -12,6 +12,10 @@ type plan struct {
 	first   *target
 	order   []*target
 	router  Router
+	// merge, patience and overflow are those of Options.
+	merge    bool
+	patience time.Duration
+	overflow Overflow
 }
 
 // everyTarget gives those of the plan, and those that Update took out of it.
@@ -28,13 +32,13 @@ func (g *Gateway) everyTarget() []*target {
 	return out
 }
 
-// newPlan makes a plan of upstreams; those that old has as they are stay as they are.
-func (g *Gateway) newPlan(upstreams []Upstream, router Router, old *plan) (*plan, error) {
-	if len(upstreams) == 0 {
+// newPlan makes a plan of o; upstreams that old has as they are stay as they are.
+func (g *Gateway) newPlan(o *Options, old *plan) (*plan, error) {
+	if len(o.Upstreams) == 0 {
 		return nil, &OptionError{"Upstreams", "there is none"}
 	}
-	p := &plan{targets: make(map[string]*target), router: router}
-	for _, u := range upstreams {
+	p := &plan{targets: make(map[string]*target), router: o.Router, merge: o.Merge, patience: o.patience(), overflow: o.Overflow}
+	for _, u := range o.Upstreams {
 		switch {
 		case u.Name == "":
 			return nil, &OptionError{"Upstreams", "one has no name"}
@@ -77,20 +81,40 @@ func sameUpstream(a, b Upstream) bool {
 // no longer in the plan.
 const retirePause = time.Second
 
-// Update replaces the upstreams and the router while clients go on. An upstream whose
-// options are equal, its Opener being the very same, stays as it is. One that is new or has
-// changed takes requests from now on; one that has changed or gone takes no more, and
-// ends when its calls are over; who listens to it then has to ask again. What an isolated server kept for its client goes with
-// it. The error is New's, and then nothing has changed.
+// Update is Configure for the upstreams and the router alone.
 func (g *Gateway) Update(upstreams []Upstream, router Router) error {
 	g.updating.Lock()
 	defer g.updating.Unlock()
+	o := g.current
+	o.Upstreams, o.Router = upstreams, router
+	return g.configure(o)
+}
+
+// Configure replaces what the gateway was made with while clients go on, and no call is
+// dropped: Upstreams, Router, Limit, Rate, Burst, Merge, MergePatience and Overflow of o;
+// all other options stay as they are.
+//
+// An upstream whose options are equal, its Opener being the very same, stays as it is.
+// One that is new or has changed takes requests from now on; one that has changed or
+// gone takes no more, and ends when its calls are over; who listens to it then has to ask
+// again. What an isolated server kept for its client goes with it. Limits count at once:
+// calls that are beyond a lower one go on, and those that wait go in as far as a higher
+// one has room. Where upstreams or Merge have changed clients hear that the lists have.
+// The error is New's, and then nothing has changed.
+func (g *Gateway) Configure(o Options) error {
+	g.updating.Lock()
+	defer g.updating.Unlock()
+	return g.configure(o)
+}
+
+// configure is Configure. g.updating is held.
+func (g *Gateway) configure(o Options) error {
 	old := g.plan.Load()
-	next, err := g.newPlan(upstreams, router, old)
+	next, err := g.newPlan(&o, old)
 	if err != nil {
 		return err
 	}
-	changed := len(next.targets) != len(old.targets)
+	changed := len(next.targets) != len(old.targets) || next.merge != old.merge
 	g.mu.Lock()
 	if g.closed {
 		g.mu.Unlock()
@@ -105,6 +129,12 @@ func (g *Gateway) Update(upstreams []Upstream, router Router) error {
 		}
 	}
 	g.mu.Unlock()
+	g.current = o
+	g.gate.Set(o.Limit, g.clock.Now)
+	g.rates.Set(o.Rate, o.Burst, g.clock.Now())
+	if next.merge != old.merge {
+		g.endListens(nil) // what was listened to is not what it was
+	}
 	if changed && !next.first.o.Plain {
 		g.relisted()
 	}
