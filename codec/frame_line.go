@@ -20,6 +20,8 @@ type LineFramer struct{}
 var (
 	_ Framer   = LineFramer{}
 	_ Resyncer = LineFramer{}
+
+	_ RequestFramer = LineFramer{}
 )
 
 const (
@@ -124,15 +126,14 @@ func (LineFramer) Seal(dst []byte, start int) ([]byte, error) {
 	}
 }
 
-// AppendRequest appends a request as one line: what Open, [AppendRequest] and Seal
-// make of it, but that only params are looked at for the end of a line, and before
-// they are copied. To read what has just been written costs more than to write it.
-func (f LineFramer) AppendRequest(dst []byte, id ID, method string, params []byte) []byte {
+// AppendRequest implements [RequestFramer]: only params are looked at for the end of a
+// line, and before they are copied. To read what has just been written costs more than
+// to write it. It does not fail.
+func (f LineFramer) AppendRequest(dst []byte, id ID, method string, params []byte) ([]byte, error) {
 	start := len(dst)
 	dst = AppendRequest(dst, id, method, params)
 	if vector.LineEnd(params) >= 0 {
-		dst, _ = f.Seal(dst, start) // never empty
-		return dst
+		return f.Seal(dst, start) // never empty
 	}
-	return append(dst, '\n')
+	return append(dst, '\n'), nil
 }

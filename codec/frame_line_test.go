@@ -23,7 +23,9 @@ func TestLineFramerAppendRequest(t *testing.T) {
 				var f codec.LineFramer
 				want, err := f.Seal(codec.AppendRequest(f.Open(bytes.Clone(before)), id, method, p), len(before))
 				require.NoError(t, err)
-				require.Equal(t, string(want), string(f.AppendRequest(bytes.Clone(before), id, method, p)))
+				got, err := f.AppendRequest(bytes.Clone(before), id, method, p)
+				require.NoError(t, err)
+				require.Equal(t, string(want), string(got))
 			}
 		}
 	}

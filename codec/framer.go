@@ -35,6 +35,18 @@ type Resyncer interface {
 	Resync(data []byte) int
 }
 
+// RequestFramer is what a [Framer] implements beside its own methods when it writes a
+// request in one go for less than Open, the function [AppendRequest] and Seal take. A
+// connection then asks it for every request; for all else Open and Seal stay. A type
+// that embeds a framer and has an Open or Seal of its own needs an AppendRequest of its
+// own, too: the one that it inherits knows nothing of them.
+type RequestFramer interface {
+	// AppendRequest appends a request to dst as one frame, byte for byte as the three
+	// would have it. params is its JSON text, nil for none; method and params are read
+	// only, and not kept. On an error dst is returned as it was.
+	AppendRequest(dst []byte, id ID, method string, params []byte) ([]byte, error)
+}
+
 // Cut is what [Framer.Cut] found in data.
 //
 //	Advance > 0, Start < End    the frame is data[Start:End]

@@ -326,8 +326,12 @@ func (c *Conn) appendRequest(dst []byte, id codec.ID, method string, params []by
 }
 
 func (c *Conn) frameRequest(dst []byte, id codec.ID, method string, params []byte) ([]byte, error) {
-	if lines, ok := c.o.Framer.(codec.LineFramer); ok {
-		return lines.AppendRequest(dst, id, method, params), nil
+	if c.requestFramer != nil {
+		buf, err := c.requestFramer.AppendRequest(dst, id, method, params)
+		if err != nil {
+			return dst, err
+		}
+		return buf, nil
 	}
 	start := len(dst)
 	buf := c.o.Framer.Open(dst)

@@ -35,6 +35,8 @@ type Conn struct {
 	// plainFramer says that the framer is the codec's own, which may be called
 	// with the open batch held; another one may take its time, or panic.
 	plainFramer bool
+	// requestFramer is the framer if it writes requests in one go, else nil.
+	requestFramer codec.RequestFramer
 
 	draining            atomic.Bool
 	closing             atomic.Bool   // no call is taken any more; set once, by who sets why
@@ -94,6 +96,7 @@ func New(stream io.ReadWriteCloser, o Options) (*Conn, error) {
 	case codec.LineFramer, codec.HeaderFramer, codec.LengthFramer:
 		c.plainFramer = true
 	}
+	c.requestFramer, _ = o.Framer.(codec.RequestFramer)
 	c.cancels = &cancels{profile: o.Profile, framer: o.Framer, line: c.line}
 	c.writer = &writer{
 		to: stream, line: c.line, room: c.room, cancels: c.cancels,

@@ -54,7 +54,8 @@ type Options struct {
 	// 2^52, or in LSP, whose integers have 32 bits, 1, 2, 3 and so on. Zero is MCP.
 	Profile codec.Profile
 	// Framer cuts the stream into frames. Nil is codec.LineFramer, the framing
-	// of MCP; LSP wants codec.HeaderFramer.
+	// of MCP; LSP wants codec.HeaderFramer. One that is a codec.RequestFramer writes
+	// requests in one go.
 	Framer codec.Framer
 
 	// Handler serves what the peer asks and notifies. Nil refuses requests with

@@ -25,6 +25,8 @@ type Framer struct{}
 var (
 	_ codec.Framer   = Framer{}
 	_ codec.Resyncer = Framer{}
+
+	_ codec.RequestFramer = Framer{}
 )
 
 // Cut implements codec.Framer.
@@ -74,6 +76,17 @@ func (Framer) Seal(dst []byte, start int) ([]byte, error) {
 	}
 	if !utf8.Valid(message) {
 		mend(message)
+	}
+	return append(dst, end), nil
+}
+
+// AppendRequest implements codec.RequestFramer: of a request only params can be no
+// UTF-8. It does not fail.
+func (Framer) AppendRequest(dst []byte, id codec.ID, method string, params []byte) ([]byte, error) {
+	start := len(dst)
+	dst = codec.AppendRequest(dst, id, method, params)
+	if !utf8.Valid(params) {
+		mend(dst[start:])
 	}
 	return append(dst, end), nil
 }

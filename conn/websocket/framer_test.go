@@ -37,6 +37,26 @@ func TestFramerFindsTheMessagesHoweverTheyAreSplit(t *testing.T) {
 	}
 }
 
+// A request made in one go is what the three steps make.
+func TestFramerAppendsRequests(t *testing.T) {
+	var f websocket.Framer
+	for _, id := range []codec.ID{codec.IntID(1), codec.StringID("a\xffb"), codec.StringID("\xed\xa0\x80")} {
+		for _, method := range []string{"m", "é\n\"", "\xff\xc3", ""} {
+			for _, params := range []string{"", `{"a":"é"}`, "\xff", "\"\xc3\"", "\"\xe2\x82", strings.Repeat("x", 2000) + "\xff"} {
+				p := []byte(params)
+				if params == "" {
+					p = nil
+				}
+				want, err := f.Seal(codec.AppendRequest(f.Open([]byte("before")), id, method, p), len("before"))
+				require.NoError(t, err)
+				got, err := f.AppendRequest([]byte("before"), id, method, p)
+				require.NoError(t, err)
+				require.Equal(t, string(want), string(got))
+			}
+		}
+	}
+}
+
 func TestFramerSeals(t *testing.T) {
 	var f websocket.Framer
 	for in, want := range map[string]string{
