@@ -10,6 +10,7 @@ import (
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/cluster"
 	"github.com/correlator-go/correlator/gateway/cluster/embedded"
+	"github.com/correlator-go/correlator/gateway/internal/fake"
 	"github.com/correlator-go/correlator/gateway/link"
 )
 
@@ -109,8 +110,7 @@ func TestIdentitiesHaveWaysOfTheirOwn(t *testing.T) {
 	a := join(t, "a", cluster.Options{Server: s}, gateway.Upstream{Isolation: gateway.PerIdentity})
 	b := join(t, "b", cluster.Options{Server: s}, gateway.Upstream{Isolation: gateway.PerIdentity})
 	as := func(n *node, who string) {
-		c := n.client(who)
-		c.Who.Identity = who
+		c := &fake.Client{Who: link.Peer{Transport: "test", Address: who, Identity: who}}
 		c.Join(n.gateway.Join(c))
 		require.NoError(t, c.Say(tool(1, who)))
 	}

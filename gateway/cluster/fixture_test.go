@@ -13,6 +13,7 @@ import (
 	"github.com/correlator-go/correlator/gateway/cluster"
 	"github.com/correlator-go/correlator/gateway/cluster/embedded"
 	"github.com/correlator-go/correlator/gateway/internal/fake"
+	"github.com/correlator-go/correlator/gateway/internal/residue"
 	"github.com/correlator-go/correlator/gateway/link"
 )
 
@@ -51,7 +52,11 @@ func join(t *testing.T, name string, o cluster.Options, u gateway.Upstream) *nod
 	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{u}})
 	require.NoError(t, err)
 	out := &node{n, g, server}
-	t.Cleanup(out.leave)
+	t.Cleanup(func() {
+		out.leave()
+		residue.Ended(t, g)
+		require.Empty(t, n.Owned())
+	})
 	return out
 }
 

@@ -84,7 +84,7 @@ func bucket(ctx context.Context, js jetstream.JetStream, o *Options) (jetstream.
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cluster: the bucket %s (JetStream must be enabled): %w", name, err)
+		return nil, fmt.Errorf("cluster: the bucket %s at %s (JetStream must be enabled, on %d servers): %w", name, redact(o.URL), max(1, o.Replicas), err)
 	}
 	status, err := kv.Status(ctx)
 	if err != nil {
@@ -122,10 +122,17 @@ func (n *Node) claim(ctx context.Context, upstream string, k link.Key) (*lease, 
 		return l, nil, nil
 	case getErr == nil:
 		return nil, found, nil
-	case errors.Is(err, jetstream.ErrKeyExists) && errors.Is(getErr, jetstream.ErrKeyNotFound):
+	case conflicts(err) && errors.Is(getErr, jetstream.ErrKeyNotFound):
 		return nil, nil, errRace // it has expired in between
 	}
 	return nil, nil, err
+}
+
+// conflicts reports whether somebody else wrote the key first: a bucket that several
+// servers keep says so by another number.
+func conflicts(err error) bool {
+	said, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && (said.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || said.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
 // errRace: try again.
@@ -178,7 +185,7 @@ func (l *lease) renew(fence time.Time) error {
 		l.confirmed(begun)
 		return nil
 	}
-	if !errors.Is(err, jetstream.ErrKeyExists) {
+	if !conflicts(err) {
 		return nil // no answer: until the fence we try again
 	}
 	// Somebody wrote it: we, where only the confirmation was lost, or another node.
@@ -186,8 +193,8 @@ func (l *lease) renew(fence time.Time) error {
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		return fmt.Errorf("%w: it has expired or was deleted", ErrLeaseLost)
-	case err != nil:
-		return nil
+	case err != nil, revision < l.revision:
+		return nil // nothing, or what a server that is behind knows
 	case found.Nonce != l.nonce:
 		return fmt.Errorf("%w: node %q has taken it", ErrLeaseLost, found.Node)
 	}

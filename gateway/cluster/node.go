@@ -43,7 +43,10 @@ func Join(ctx context.Context, o Options) (*Node, error) {
 	}
 	n := &Node{o: o, id: random(), begun: time.Now(), hosts: make(map[string]*host), pipes: make(map[*pipe]struct{}), stop: make(chan struct{})}
 	if n.nc, err = n.connect(); err != nil {
-		return nil, fmt.Errorf("cluster: %w", err)
+		return nil, fmt.Errorf("cluster: NATS at %s: %w", redact(o.URL), err)
+	}
+	if n.o.Replicas == 0 {
+		n.o.Replicas = n.replicas()
 	}
 	n.out = newOutbox(n.nc, o.settle())
 	if err = n.enter(ctx); err != nil {
@@ -59,7 +62,8 @@ func (n *Node) connect() (*nats.Conn, error) {
 	o := &n.o
 	options := []nats.Option{
 		nats.Name("correlator-gateway " + o.Node), nats.CustomInboxPrefix(o.Prefix + ".inbox"),
-		nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(reconnectWait, reconnectWait),
+		// Credentials that are refused may be renewed in their file.
+		nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(reconnectWait, reconnectWait),
 		// A host that is cut off is to notice it in the time of a lease.
 		nats.PingInterval(o.Lease / 4), nats.MaxPingsOutstanding(2), nats.Timeout(o.Lease), nats.FlusherTimeout(o.Lease),
 		nats.ReconnectHandler(func(*nats.Conn) { n.reconnected.Store(int64(time.Since(n.begun))) }),
@@ -84,6 +88,15 @@ func (n *Node) connect() (*nats.Conn, error) {
 		options = append(options, nats.ClientCert(o.CertFile, o.KeyFile))
 	}
 	return nats.Connect(o.URL, options...)
+}
+
+// replicas is how many servers keep the leases where nobody has said it: of a NATS
+// cluster as many as outlive the loss of one.
+func (n *Node) replicas() int {
+	if n.nc.ConnectedClusterName() == "" {
+		return 1
+	}
+	return clusterReplicas
 }
 
 // reconnectWait is the pause between two tries to reach NATS again.

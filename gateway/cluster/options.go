@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -21,9 +22,10 @@ const (
 	DefaultWriteBuffer = 16 << 20
 	// DefaultMaxFrame is the longest message, in bytes.
 	DefaultMaxFrame = 64 << 20
-	// DefaultReplicas is how many NATS servers keep the leases.
-	DefaultReplicas = 1
 )
+
+// clusterReplicas is how many servers of a NATS cluster keep the leases by default.
+const clusterReplicas = 3
 
 // minLease leaves room for the pauses that are parts of a lease, minPayload for the
 // messages of the protocol itself.
@@ -49,8 +51,9 @@ type Options struct {
 	// of a cluster have the same. Zero is DefaultLease; less than half a second is
 	// refused. Half of it is for the end of the child: see ChildGrace.
 	Lease time.Duration
-	// Replicas is how many servers of a NATS cluster keep the leases: 3 for one that
-	// outlives the loss of a server. Zero is DefaultReplicas.
+	// Replicas is how many servers of a NATS cluster keep the leases, up to 5: with 3
+	// they outlive the loss of one. Zero is 3 where the server is one of a cluster, and 1
+	// where it is alone. The first node of all decides.
 	Replicas int
 	// Credentials is the file with the user's JWT and key, as NATS has them. Token, or
 	// User and Password, are what servers without accounts ask for.
@@ -93,6 +96,8 @@ func (o Options) withDefaults() (Options, error) {
 	switch {
 	case o.URL == "" && o.Server == nil:
 		return o, &OptionError{"URL", "neither it nor Server is set"}
+	case !areAddresses(o.URL):
+		return o, &OptionError{"URL", "it is not nats://host:port or tls://host:port, or several of them with commas"} // a comma in a password would show a part of it
 	case o.Lease < 0 || o.Lease > 0 && o.Lease < minLease:
 		return o, &OptionError{"Lease", fmt.Sprintf("%v is less than %v", o.Lease, minLease)}
 	case o.Replicas < 0 || o.Replicas > 5:
@@ -117,9 +122,6 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Lease == 0 {
 		o.Lease = DefaultLease
 	}
-	if o.Replicas == 0 {
-		o.Replicas = DefaultReplicas
-	}
 	if o.MaxFrame == 0 {
 		o.MaxFrame = DefaultMaxFrame
 	}
@@ -127,6 +129,38 @@ func (o Options) withDefaults() (Options, error) {
 		o.WriteBuffer = DefaultWriteBuffer
 	}
 	return o, nil
+}
+
+// areAddresses looks before NATS does, whose error would repeat what is secret in them.
+func areAddresses(urls string) bool {
+	if urls == "" {
+		return true
+	}
+	for one := range strings.SplitSeq(urls, ",") {
+		if one = strings.TrimSpace(one); !strings.Contains(one, "://") {
+			one = "nats://" + one
+		}
+		if u, err := url.Parse(one); err != nil || u.Host == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// redact gives addresses without the users, passwords and tokens in them, for errors.
+func redact(urls string) string {
+	if urls == "" {
+		return "this process"
+	}
+	out := strings.Split(urls, ",")
+	for i, one := range out {
+		scheme, rest, found := strings.Cut(strings.TrimSpace(one), "://")
+		if !found {
+			scheme, rest = "nats", scheme
+		}
+		out[i] = scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
+	}
+	return strings.Join(out, ",")
 }
 
 // ChildGrace gives conn.Command's Grace and TermGrace for a child that is to end in

@@ -53,6 +53,9 @@ func (c *Config) check(wrong report) {
 	if t := c.Telemetry; t.Endpoint != "" && !hasHost(t.Endpoint, "http", "https") {
 		wrong("telemetry.otlp", "must be http://host:port or https://host:port")
 	}
+	if k := c.Cluster; k != nil && (k.Replicas < 0 || k.Replicas > maxReplicas) {
+		wrong("cluster.replicas", "must be from 1 to 5")
+	}
 	if k := c.Cluster; k != nil && k.URL != "embedded" {
 		for one := range strings.SplitSeq(k.URL, ",") {
 			if !hasHost(strings.TrimSpace(one), "nats", "tls", "ws", "wss") {
@@ -62,6 +65,9 @@ func (c *Config) check(wrong report) {
 		}
 	}
 }
+
+// maxReplicas is JetStream's own bound.
+const maxReplicas = 5
 
 // place is what only one listener can have.
 func place(address string) string {

@@ -157,6 +157,7 @@ type Cluster struct {
 	Credentials string        `yaml:"credentials" doc:"File with NATS credentials."`
 	TLS         *TLS          `yaml:"tls" doc:"Certificate for NATS, and its authorities."`
 	Lease       time.Duration `yaml:"lease" doc:"How long a lost node keeps its servers."`
+	Replicas    int           `yaml:"replicas" doc:"How many servers of a NATS cluster keep the leases, 1 to 5. Default 3 where it is a cluster."`
 }
 
 // SpeaksPlain reports whether clients and servers speak JSON-RPC without MCP. Check sees

@@ -64,6 +64,7 @@ func TestMistakes(t *testing.T) {
 		{"hash", ok + "auth:\n  tokens:\n    - {name: a, hash: secret}\n", `f.yaml:5: auth.tokens[0].hash: must be sha256:`},
 		{"auth by nothing", ok + "auth: {}\n", `f.yaml:3: auth: needs tokens, oauth or certificates`},
 		{"sample", ok + "telemetry: {otlp: \"http://h:1\", sample: 2}\n", `f.yaml:3: telemetry.sample: must be from 0 to 1`},
+		{"replicas", ok + "cluster:\n  url: nats://h:1\n  replicas: 6\n", `f.yaml:5: cluster.replicas: must be from 1 to 5`},
 		{"cluster", ok + "cluster: http://h:1\n", `f.yaml:3: cluster: must be nats://`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/auth"
 	"github.com/correlator-go/correlator/gateway/downstream"
+	"github.com/correlator-go/correlator/gateway/internal/fake"
 	"github.com/correlator-go/correlator/serve"
 )
 
@@ -320,11 +321,11 @@ func (w writer) Write(p []byte) (int, error) { return w(p) }
 
 // A TLS client's plain neighbour cannot downgrade what is served.
 func TestAttackOldTLS(t *testing.T) {
-	a := newAuthority(t)
-	a.sign("server", false)
-	keys, err := downstream.LoadTLS(a.files(downstream.NoCertificates))
+	a := fake.NewAuthority(t)
+	a.Sign("server")
+	keys, err := downstream.LoadTLS(files(a, downstream.NoCertificates))
 	require.NoError(t, err)
 	w := serveWeb(t, gateway.Upstream{Isolation: gateway.Shared}, downstream.HTTPOptions{}, downstream.ServerOptions{TLS: keys.Config()})
-	_, err = (&tls.Dialer{Config: &tls.Config{RootCAs: a.pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}}).DialContext(t.Context(), "tcp", w.address)
+	_, err = (&tls.Dialer{Config: &tls.Config{RootCAs: a.Pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}}).DialContext(t.Context(), "tcp", w.address)
 	require.Error(t, err)
 }

@@ -1,95 +1,33 @@
 package downstream_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/auth"
 	"github.com/correlator-go/correlator/gateway/downstream"
+	"github.com/correlator-go/correlator/gateway/internal/fake"
 )
 
-// authority signs certificates and puts them into files.
-type authority struct {
-	t    *testing.T
-	dir  string
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pool *x509.CertPool
-	next int64
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{t: t, dir: t.TempDir(), pool: x509.NewCertPool(), next: 1}
-	a.sign("ca", true)
-	a.pool.AddCert(a.cert)
-	return a
-}
-
-func (a *authority) file(name string) string { return filepath.Join(a.dir, name) }
-
-// sign writes name.pem and name.key.
-func (a *authority) sign(name string, isCA bool) tls.Certificate {
-	a.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(a.t, err)
-	a.next++
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(a.next), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: isCA, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	parent, by := a.cert, a.key
-	if isCA {
-		parent, by = template, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by)
-	require.NoError(a.t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(a.t, err)
-	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
-	require.NoError(a.t, os.WriteFile(a.file(name+".pem"), certPEM, 0o600))
-	require.NoError(a.t, os.WriteFile(a.file(name+".key"), keyPEM, 0o600))
-	if isCA {
-		a.cert, err = x509.ParseCertificate(der)
-		require.NoError(a.t, err)
-		a.key = key
-	}
-	pair, err := tls.X509KeyPair(certPEM, keyPEM)
-	require.NoError(a.t, err)
-	return pair
-}
-
-func (a *authority) files(clients downstream.ClientCertificates) downstream.TLSFiles {
-	return downstream.TLSFiles{Cert: a.file("server.pem"), Key: a.file("server.key"), ClientCAs: a.file("ca.pem"), Clients: clients}
+func files(a *fake.Authority, clients downstream.ClientCertificates) downstream.TLSFiles {
+	return downstream.TLSFiles{Cert: a.Path("server.pem"), Key: a.Path("server.key"), ClientCAs: a.Path("ca.pem"), Clients: clients}
 }
 
 // by makes the client one that knows the authority, and shows a certificate if there is one.
-func (w *web) by(a *authority, h2 bool, shown ...tls.Certificate) {
+func (w *web) by(a *fake.Authority, h2 bool, shown ...tls.Certificate) {
 	w.client.CloseIdleConnections()
-	w.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: a.pool, Certificates: shown, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: h2}
+	w.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: a.Pool, Certificates: shown, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: h2}
 }
 
 func TestTLS(t *testing.T) {
-	a := newAuthority(t)
-	a.sign("server", false)
-	keys, err := downstream.LoadTLS(a.files(downstream.NoCertificates))
+	a := fake.NewAuthority(t)
+	a.Sign("server")
+	keys, err := downstream.LoadTLS(files(a, downstream.NoCertificates))
 	require.NoError(t, err)
 	w := serveWeb(t, gateway.Upstream{Isolation: gateway.Shared}, downstream.HTTPOptions{}, downstream.ServerOptions{TLS: keys.Config()})
 	for _, h2 := range []bool{false, true} {
@@ -108,25 +46,25 @@ func TestTLS(t *testing.T) {
 
 	// A certificate that is renewed is served without a new listener; one that cannot be
 	// read changes nothing.
-	renewed := a.sign("server", false)
+	renewed := a.Sign("server")
 	require.NoError(t, keys.Reload())
-	c, err := (&tls.Dialer{Config: &tls.Config{RootCAs: a.pool}}).DialContext(t.Context(), "tcp", w.address)
+	c, err := (&tls.Dialer{Config: &tls.Config{RootCAs: a.Pool}}).DialContext(t.Context(), "tcp", w.address)
 	require.NoError(t, err)
 	require.Equal(t, renewed.Certificate[0], c.(*tls.Conn).ConnectionState().PeerCertificates[0].Raw)
 	require.NoError(t, c.Close())
-	require.NoError(t, os.WriteFile(a.file("server.key"), []byte("rubbish"), 0o600))
+	require.NoError(t, os.WriteFile(a.Path("server.key"), []byte("rubbish"), 0o600))
 	require.ErrorContains(t, keys.Reload(), "server.key")
-	c, err = (&tls.Dialer{Config: &tls.Config{RootCAs: a.pool}}).DialContext(t.Context(), "tcp", w.address)
+	c, err = (&tls.Dialer{Config: &tls.Config{RootCAs: a.Pool}}).DialContext(t.Context(), "tcp", w.address)
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
 }
 
 // Mutual TLS says who clients are.
 func TestMutualTLS(t *testing.T) {
-	a, strange := newAuthority(t), newAuthority(t)
-	a.sign("server", false)
-	alice, mallory := a.sign("alice", false), strange.sign("alice", false)
-	keys, err := downstream.LoadTLS(a.files(downstream.NeedCertificates))
+	a, strange := fake.NewAuthority(t), fake.NewAuthority(t)
+	a.Sign("server")
+	alice, mallory := a.Sign("alice"), strange.Sign("alice")
+	keys, err := downstream.LoadTLS(files(a, downstream.NeedCertificates))
 	require.NoError(t, err)
 	w := serveWeb(t, gateway.Upstream{Isolation: gateway.PerIdentity}, downstream.HTTPOptions{Verifier: auth.Certificates{}}, downstream.ServerOptions{TLS: keys.Config()})
 	w.by(a, false, alice)
@@ -145,14 +83,14 @@ func TestMutualTLS(t *testing.T) {
 }
 
 func TestTLSFilesThatCannotBe(t *testing.T) {
-	a := newAuthority(t)
-	a.sign("server", false)
-	good := a.files(downstream.NeedCertificates)
+	a := fake.NewAuthority(t)
+	a.Sign("server")
+	good := files(a, downstream.NeedCertificates)
 	for name, change := range map[string]func(f *downstream.TLSFiles){
-		"no certificate": func(f *downstream.TLSFiles) { f.Cert = a.file("none.pem") },
-		"another's key":  func(f *downstream.TLSFiles) { f.Key = a.file("ca.key") },
-		"no authorities": func(f *downstream.TLSFiles) { f.ClientCAs = a.file("none.pem") },
-		"a key as those": func(f *downstream.TLSFiles) { f.ClientCAs = a.file("ca.key") },
+		"no certificate": func(f *downstream.TLSFiles) { f.Cert = a.Path("none.pem") },
+		"another's key":  func(f *downstream.TLSFiles) { f.Key = a.Path("ca.key") },
+		"no authorities": func(f *downstream.TLSFiles) { f.ClientCAs = a.Path("none.pem") },
+		"a key as those": func(f *downstream.TLSFiles) { f.ClientCAs = a.Path("ca.key") },
 		"an old version": func(f *downstream.TLSFiles) { f.MinVersion = tls.VersionTLS10 },
 		"unknown":        func(f *downstream.TLSFiles) { f.Clients = 9 },
 	} {

@@ -39,7 +39,7 @@ func membershipOf(c *config.Config) *membership {
 	host, _ := os.Hostname() // "" is a random name
 	m := &membership{joined: make(chan struct{}), alone: k.URL == embeddedURL}
 	m.o = cluster.Options{
-		URL: k.URL, Node: cmp.Or(k.Node, host), Prefix: "correlator." + cmp.Or(k.Name, "gateway"), Lease: k.Lease, Credentials: k.Credentials,
+		URL: k.URL, Node: cmp.Or(k.Node, host), Prefix: "correlator." + cmp.Or(k.Name, "gateway"), Lease: k.Lease, Replicas: k.Replicas, Credentials: k.Credentials,
 	}
 	if k.TLS != nil {
 		m.o.CAFile, m.o.CertFile, m.o.KeyFile = k.TLS.CA, k.TLS.Cert, k.TLS.Key

@@ -3,24 +3,13 @@ package upstream_test
 import (
 	"bufio"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,65 +18,14 @@ import (
 	"github.com/correlator-go/correlator/conn"
 	"github.com/correlator-go/correlator/conn/websocket"
 	"github.com/correlator-go/correlator/gateway"
+	"github.com/correlator-go/correlator/gateway/internal/fake"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/upstream"
 )
 
-// authority makes certificates, and files of them.
-type authority struct {
-	t    *testing.T
-	dir  string
-	key  *ecdsa.PrivateKey
-	cert *x509.Certificate
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{t: t, dir: t.TempDir()}
-	var err error
-	a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "roots"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &a.key.PublicKey, a.key)
-	require.NoError(t, err)
-	a.cert, err = x509.ParseCertificate(der)
-	require.NoError(t, err)
-	a.write("roots.pem", "CERTIFICATE", der)
-	return a
-}
-
-func (a *authority) path(name string) string { return filepath.Join(a.dir, name) }
-
-func (a *authority) write(name, kind string, der []byte) {
-	require.NoError(a.t, os.WriteFile(a.path(name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
-}
-
-// issue makes name.pem and name.key.
-func (a *authority) issue(name string) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(a.t, err)
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"server.test"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
-	}, a.cert, &key.PublicKey, a.key)
-	require.NoError(a.t, err)
-	a.write(name+".pem", "CERTIFICATE", der)
-	text, err := x509.MarshalECPrivateKey(key)
-	require.NoError(a.t, err)
-	a.write(name+".key", "EC PRIVATE KEY", text)
-}
-
-// server is a configuration that asks for certificates of this authority.
-func (a *authority) server() *tls.Config {
-	a.issue("server")
-	pair, err := tls.LoadX509KeyPair(a.path("server.pem"), a.path("server.key"))
-	require.NoError(a.t, err)
-	pool := x509.NewCertPool()
-	pool.AddCert(a.cert)
-	return &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
+// serverOf is a configuration that asks for certificates of this authority.
+func serverOf(a *fake.Authority) *tls.Config {
+	return &tls.Config{Certificates: []tls.Certificate{a.Sign("server")}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.Pool}
 }
 
 // names answers each request with a text, over lines.
@@ -105,9 +43,9 @@ func names(stream io.ReadWriteCloser, text string) {
 // it does and sees who we are; a certificate that was renewed is shown at the next
 // handshake.
 func TestTLSEachTransport(t *testing.T) {
-	a := newAuthority(t)
-	config := a.server()
-	a.issue("ours")
+	a := fake.NewAuthority(t)
+	config := serverOf(a)
+	a.Sign("ours")
 
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", config)
 	require.NoError(t, err)
@@ -178,8 +116,8 @@ func TestTLSEachTransport(t *testing.T) {
 		}
 		t.Run(transport, func(t *testing.T) {
 			require.Contains(t, ask(upstream.TLS{}), "certificate", "nobody knows this authority")
-			require.Contains(t, ask(upstream.TLS{Roots: a.path("roots.pem")}), `"error"`)
-			ours := upstream.TLS{Roots: a.path("roots.pem"), Certificate: a.path("ours.pem"), Key: a.path("ours.key")}
+			require.Contains(t, ask(upstream.TLS{Roots: a.Path("ca.pem")}), `"error"`)
+			ours := upstream.TLS{Roots: a.Path("ca.pem"), Certificate: a.Path("ours.pem"), Key: a.Path("ours.key")}
 			require.Equal(t, `{"jsonrpc":"2.0","id":1,"result":"ours"}`, ask(ours))
 			named := ours
 			named.ServerName = "server.test"
@@ -192,14 +130,14 @@ func TestTLSEachTransport(t *testing.T) {
 
 // What is wrong in the files is told by name, before anything is opened.
 func TestTLSFiles(t *testing.T) {
-	a := newAuthority(t)
-	a.issue("ours")
+	a := fake.NewAuthority(t)
+	a.Sign("ours")
 	for _, c := range []upstream.TLS{
-		{Roots: a.path("none.pem")}, {Roots: a.path("ours.key")}, {Certificate: a.path("ours.pem"), Key: a.path("roots.pem")},
+		{Roots: a.Path("none.pem")}, {Roots: a.Path("ours.key")}, {Certificate: a.Path("ours.pem"), Key: a.Path("ca.pem")},
 	} {
 		_, err := c.Config()
-		require.ErrorContains(t, err, a.dir, c)
+		require.ErrorContains(t, err, a.Path(""), c)
 	}
-	_, err := upstream.TLS{Certificate: a.path("ours.pem")}.Config()
+	_, err := upstream.TLS{Certificate: a.Path("ours.pem")}.Config()
 	require.ErrorContains(t, err, "come together")
 }
