@@ -2,13 +2,11 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"net"
 	"sync"
-	"syscall"
-	"time"
 
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/internal/accept"
 	"github.com/correlator-go/correlator/mcp"
 )
 
@@ -33,18 +31,6 @@ func (s *Server) InProcess(ctx context.Context) net.Conn {
 	return theirs
 }
 
-// acceptPause is how long Listen waits when there is no room for one more socket.
-const acceptPause = 50 * time.Millisecond
-
-// isTransient reports whether Accept may succeed later: a deadline of the
-// listener, a peer that gave up, a table of files that is full.
-func isTransient(err error) bool {
-	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return true
-	}
-	return errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
-}
-
 // Listen serves every connection that l accepts, as Serve does, at most
 // Options.MaxConnections at once: further ones are closed. It returns when l
 // fails, or when ctx ends, with its cause; then l is closed and every connection
@@ -57,20 +43,9 @@ func (s *Server) Listen(ctx context.Context, l net.Listener) error {
 	defer all.Wait()
 	places := make(chan struct{}, s.o.MaxConnections)
 	for {
-		peer, err := l.Accept()
+		peer, err := accept.Next(ctx, l)
 		if err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if !isTransient(err) {
-				return err
-			}
-			select {
-			case <-time.After(acceptPause):
-				continue
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
+			return err
 		}
 		select {
 		case places <- struct{}{}:

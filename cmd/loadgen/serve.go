@@ -11,9 +11,9 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
+	"github.com/correlator-go/correlator/internal/accept"
 	"github.com/correlator-go/correlator/internal/echo"
 )
 
@@ -155,19 +155,12 @@ func serveSocket(ctx context.Context, listener net.Listener, o echo.Options, std
 	})
 	defer cancel()
 	for {
-		c, err := listener.Accept()
+		c, err := accept.Next(ctx, listener)
+		if ctx.Err() != nil && err != nil {
+			return nil
+		}
 		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			if !isTransient(err) {
-				return err
-			}
-			select { // until connections have ended
-			case <-time.After(acceptPause):
-			case <-ctx.Done():
-			}
-			continue
+			return err
 		}
 		mu.Lock()
 		open[c] = true
@@ -184,18 +177,6 @@ func serveSocket(ctx context.Context, listener net.Listener, o echo.Options, std
 			mu.Unlock()
 		})
 	}
-}
-
-// acceptPause is the pause after an Accept that failed for want of files.
-const acceptPause = 50 * time.Millisecond
-
-// isTransient reports whether Accept may go on: too many connections must not end
-// those that there are.
-func isTransient(err error) bool {
-	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return true
-	}
-	return errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // listenOn listens, and takes over a unix socket that a server left behind when

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/correlator-go/correlator/conn"
@@ -14,6 +13,7 @@ import (
 	"github.com/correlator-go/correlator/gateway/duplex"
 	"github.com/correlator-go/correlator/gateway/limit"
 	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/internal/accept"
 )
 
 // Defaults of Options.
@@ -117,16 +117,6 @@ func Stdio(ctx context.Context, g *gateway.Gateway, o Options) error {
 	return Serve(ctx, g, stream, "stdio", o)
 }
 
-// acceptPause is how long Listen waits when there is no room for one more socket.
-const acceptPause = 50 * time.Millisecond
-
-func isTransient(err error) bool {
-	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return true
-	}
-	return errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
-}
-
 // Listen serves every client that l accepts. It returns when l fails, or when ctx
 // ends, with its cause; then l is closed and every connection has ended.
 func Listen(ctx context.Context, g *gateway.Gateway, l net.Listener, o Options) error {
@@ -137,20 +127,9 @@ func Listen(ctx context.Context, g *gateway.Gateway, l net.Listener, o Options) 
 	c := clients{open: make(map[*duplex.Link]struct{})}
 	defer c.endAll(ctx)
 	for {
-		peer, err := l.Accept()
+		peer, err := accept.Next(ctx, l)
 		if err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if !isTransient(err) {
-				return err
-			}
-			select {
-			case <-time.After(acceptPause):
-				continue
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
+			return err
 		}
 		if !c.enter(o.MaxConnections) {
 			_ = peer.Close()

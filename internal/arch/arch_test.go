@@ -38,7 +38,8 @@ var allowed = []struct {
 	{"conn/websocket", []string{"codec", "conn"}},
 	{"progress", []string{"codec"}},
 	{"mcp", []string{"codec", "internal/invariants"}},
-	{"serve", []string{"codec", "conn", "engine", "mcp", "progress"}},
+	{"internal/accept", nil},
+	{"serve", []string{"codec", "conn", "engine", "internal/accept", "mcp", "progress"}},
 	{"client", []string{"codec", "conn", "engine", "mcp"}},
 	{"examples/embedding", nil},
 	{"examples/everything", []string{"mcp", "serve"}},
@@ -60,7 +61,7 @@ var allowed = []struct {
 	{"internal/load/page", []string{"internal/load/report", "internal/load/tally"}},
 	{"internal/load/panel", []string{"internal/load/drive", "internal/load/page", "internal/load/report"}},
 	{"cmd/loadgen", []string{
-		"codec", "conn", "conn/websocket", "engine", "internal/echo", "internal/load/drive", "internal/load/page", "internal/load/panel", "internal/load/plan", "internal/load/prom", "internal/load/report",
+		"codec", "conn", "conn/websocket", "engine", "internal/accept", "internal/echo", "internal/load/drive", "internal/load/page", "internal/load/panel", "internal/load/plan", "internal/load/prom", "internal/load/report",
 		"internal/load/search", "internal/load/slo", "internal/load/tally", "internal/load/target",
 	}},
 	{"bench/page", nil},

@@ -41,7 +41,7 @@ var allowed = []struct {
 	{"auth", nil, []string{"codec", "serve"}},
 	{"duplex", []string{"link"}, []string{"codec", "conn"}},
 	{"upstream", []string{"duplex", "link"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
-	{"downstream", []string{".", "auth", "duplex", "limit", "link"}, []string{"codec", "conn", "conn/websocket", "mcp", "serve"}},
+	{"downstream", []string{".", "auth", "duplex", "limit", "link"}, []string{"codec", "conn", "conn/websocket", "internal/accept", "mcp", "serve"}},
 	{"guard", nil, nil},
 	{"cluster/embedded", nil, nil},
 	{"cluster", []string{".", "guard", "limit", "link"}, []string{"codec", "mcp"}},
