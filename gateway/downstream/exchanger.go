@@ -50,11 +50,16 @@ type exchange struct {
 // nameBytes is how much of a session's digest is its name in logs and keys.
 const nameBytes = 12
 
+// sessionName is how a session is called beyond its client: its id itself lets whoever
+// knows it speak for the client.
+func sessionName(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:nameBytes])
+}
+
 func newExchanger(e *Endpoint, who link.Peer, session string, out serve.Outlet) *exchanger {
 	if who.Alone = session == ""; !who.Alone {
-		// The id itself lets whoever knows it speak for the client.
-		sum := sha256.Sum256([]byte(session))
-		who.Session = hex.EncodeToString(sum[:nameBytes])
+		who.Session = sessionName(session)
 	}
 	return &exchanger{endpoint: e, who: who, out: out, bound: int64(e.o.Limits.WriteBuffer), open: make(map[codec.ID]*exchange, 1)}
 }

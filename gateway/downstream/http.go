@@ -59,6 +59,7 @@ type Endpoint struct {
 	mu     sync.Mutex // guards the fields below
 	peers  map[*exchanger]struct{}
 	plain  map[*plain]struct{}
+	names  map[string]struct{} // of sessions of the older era
 	closed bool
 }
 
@@ -76,7 +77,7 @@ func NewEndpoint(g *gateway.Gateway, o HTTPOptions) (*Endpoint, error) {
 		}
 	}
 	o.WebSocket = o.WebSocket.withDefaults()
-	e := &Endpoint{g: g, o: o, peers: make(map[*exchanger]struct{}), plain: make(map[*plain]struct{})}
+	e := &Endpoint{g: g, o: o, peers: make(map[*exchanger]struct{}), plain: make(map[*plain]struct{}), names: make(map[string]struct{})}
 	e.links.open = make(map[*duplex.Link]struct{})
 	o.Front.Authorize = e.authorize
 	if o.Verifier != nil {
@@ -153,6 +154,9 @@ func (e *Endpoint) enter(p *exchanger) bool {
 	defer e.mu.Unlock()
 	if !e.closed {
 		e.peers[p] = struct{}{}
+		if !p.who.Alone {
+			e.names[p.who.Session] = struct{}{}
+		}
 	}
 	return !e.closed
 }
@@ -161,6 +165,36 @@ func (e *Endpoint) leave(p *exchanger) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.peers, p)
+	delete(e.names, p.who.Session)
+}
+
+// Has reports whether r belongs to a session of the older era that lives here. It is for
+// programs that put one endpoint in another one's place while sessions go on.
+func (e *Endpoint) Has(r *http.Request) bool {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		return false
+	}
+	name := sessionName(id)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, ok := e.names[name]
+	return ok
+}
+
+// Admits checks a request as ServeHTTP does before it looks at what it brings: its Host,
+// its Origin, who sent it. One that is refused has been answered.
+func (e *Endpoint) Admits(w http.ResponseWriter, r *http.Request) bool {
+	_, ok := e.http.Admit(w, r)
+	return ok
+}
+
+// IsIdle reports whether no session, request or WebSocket is left.
+func (e *Endpoint) IsIdle() bool {
+	e.links.mu.Lock()
+	sockets := e.links.n
+	e.links.mu.Unlock()
+	return sockets == 0 && e.Sessions() == 0
 }
 
 // Sessions is how many sessions of the older era there are, and requests of the modern

@@ -50,18 +50,25 @@ func verifierOf(c *config.Config) (*verifier, error) {
 	return v, nil
 }
 
-// Verify implements auth.Verifier, by the file that was read last.
-func (n *Node) Verify(ctx context.Context, r *http.Request) (auth.Identity, error) {
-	v := n.auth.Load()
+// visitors are those who come to one address. Who they are is said by the file that was
+// read last; where that asks nobody they are identity.
+type visitors struct {
+	n        *Node
+	identity string
+}
+
+// Verify implements auth.Verifier.
+func (s *visitors) Verify(ctx context.Context, r *http.Request) (auth.Identity, error) {
+	v := s.n.auth.Load()
 	if len(v.all) == 0 {
-		return auth.Identity{}, nil
+		return auth.Identity{Name: s.identity}, nil
 	}
 	return v.all.Verify(ctx, r)
 }
 
 // String names the verifiers.
-func (n *Node) String() string {
-	if v := n.auth.Load(); len(v.all) > 0 {
+func (s *visitors) String() string {
+	if v := s.n.auth.Load(); len(v.all) > 0 {
 		return v.all.String()
 	}
 	return "nobody asks"
@@ -82,18 +89,18 @@ func (n *Node) metadata(w http.ResponseWriter, r *http.Request) {
 // restartFor names the members that differ and are only read at the start.
 func restartFor(before, after *config.Config) []string {
 	var out []string
-	for name, differ := range map[string]bool{
-		"listen":    !reflect.DeepEqual(before.Listen, after.Listen),
-		"status":    before.Status != after.Status,
-		"telemetry": !reflect.DeepEqual(before.Telemetry, after.Telemetry),
-		"cluster":   !reflect.DeepEqual(before.Cluster, after.Cluster),
-		"guard":     !reflect.DeepEqual(before.Guard, after.Guard),
-		"clients":   before.Clients != after.Clients,
-		"limits":    before.Limits != after.Limits,
-		"merge":     before.Merge != after.Merge || before.MergePatience != after.MergePatience,
+	for _, m := range []struct {
+		name   string
+		differ bool
+	}{
+		{"telemetry", !reflect.DeepEqual(before.Telemetry, after.Telemetry)},
+		{"cluster", !reflect.DeepEqual(before.Cluster, after.Cluster)},
+		{"guard", !reflect.DeepEqual(before.Guard, after.Guard)},
+		{"log.format", before.Log.Format != after.Log.Format},
+		{"log.level", before.Log.Level != after.Log.Level},
 	} {
-		if differ {
-			out = append(out, name)
+		if m.differ {
+			out = append(out, m.name)
 		}
 	}
 	return out

@@ -19,29 +19,51 @@ import (
 
 // place is where clients come in, or the status page is.
 type place struct {
-	at       string
-	aside    bool // it brings no clients: the status page
-	status   bool // the page is at its root
-	tls      *downstream.TLS
-	bind     func(ctx context.Context, p *place) error // opens the listener
-	serve    func(ctx context.Context) error           // until ctx ends or its listener fails
-	listener net.Listener
+	key    string // names its socket; "" is standard input and output
+	from   any    // all that it was made of, to be compared
+	at     string
+	host   string // of TCP, with the port as the file has it
+	aside  bool   // it brings no clients: the status page
+	status bool   // the page is at its root
+	tls    *downstream.TLS
+	front  *front                                                    // over HTTP, else nil
+	bind   func(ctx context.Context, p *place) (net.Listener, error) // opens the socket; nil if it has none
+	serve  func(ctx context.Context, l net.Listener) error           // until ctx ends or the listener fails
+	door   *door
+}
+
+// bound is what of the clients' bounds a listener is made with.
+type bound struct {
+	listen              config.Listen
+	buffer, frame, most int
+	plain, page         bool
 }
 
 func (n *Node) listeners(c *config.Config) ([]*place, error) {
 	var out []*place
+	times := map[string]int{}
 	for i := range c.Listen {
 		p, err := n.listener(c, &c.Listen[i])
 		if err != nil {
 			return nil, c.Mistake("listen["+itoa(i)+"]", err.Error())
 		}
+		if p.key != "" { // several may have their ports from the system
+			times[p.key]++
+			p.key += "#" + itoa(times[p.key])
+		}
+		p.from = bound{c.Listen[i], c.Clients.Buffer, c.Clients.Frame, c.Clients.Most, c.SpeaksPlain(), c.Status.Address == ""}
 		out = append(out, p)
 	}
 	if a := c.Status.Address; a != "" && a != "none" {
-		p := &place{at: "http://" + a + "/", aside: true, status: true}
-		p.bind = func(ctx context.Context, p *place) error { return p.tcp(ctx, a, c.Status.Open) }
-		p.serve = func(ctx context.Context) error {
-			return ended(downstream.ServeHTTP(ctx, p.listener, n.board, downstream.ServerOptions{}, n.board.Close))
+		p := &place{key: a + "#1", from: "status", at: "http://" + a + "/", aside: true, status: true}
+		p.bind = func(ctx context.Context, p *place) (net.Listener, error) { return p.tcp(ctx, a, c.Status.Open) }
+		p.serve = func(ctx context.Context, l net.Listener) error {
+			return downstream.ServeHTTP(ctx, l, n.board, downstream.ServerOptions{}, func() error {
+				if ctx.Err() == nil {
+					return nil // the page is somewhere else now
+				}
+				return n.board.Close()
+			})
 		}
 		out = append(out, p)
 	}
@@ -53,23 +75,24 @@ func (n *Node) listener(c *config.Config, l *config.Listen) (*place, error) {
 	if err != nil {
 		return nil, errNoAddress
 	}
-	p := &place{at: l.Address, bind: func(context.Context, *place) error { return nil }}
+	p := &place{at: l.Address, key: u.Host, host: u.Host}
 	duplex := downstream.Options{
 		MaxConnections: c.Clients.Most, Identity: l.Identity,
 		Conn: conn.Options{WriteBuffer: c.Clients.Buffer, MaxFrame: c.Clients.Frame},
 	}
+	serve := func(ctx context.Context, at net.Listener) error { return downstream.Listen(ctx, n.gateway, at, duplex) }
 	switch u.Scheme {
 	case "stdio":
-		p.serve = func(ctx context.Context) error { return ended(downstream.Stdio(ctx, n.gateway, duplex)) }
+		p.serve = func(ctx context.Context, _ net.Listener) error { return downstream.Stdio(ctx, n.gateway, duplex) }
 		return p, nil
 	case "unix":
 		path := filepath.FromSlash(u.Opaque + u.Path)
-		p.bind = func(ctx context.Context, p *place) error { return p.unix(ctx, path) }
-		p.serve = func(ctx context.Context) error { return ended(downstream.Listen(ctx, n.gateway, p.listener, duplex)) }
+		p.key, p.serve = "unix:"+path, serve
+		p.bind = func(ctx context.Context, _ *place) (net.Listener, error) { return listenUnix(ctx, path) }
 		return p, nil
 	case "tcp":
-		p.bind = func(ctx context.Context, p *place) error { return p.tcp(ctx, u.Host, l.Open) }
-		p.serve = func(ctx context.Context) error { return ended(downstream.Listen(ctx, n.gateway, p.listener, duplex)) }
+		p.serve = serve
+		p.bind = func(ctx context.Context, p *place) (net.Listener, error) { return p.tcp(ctx, u.Host, l.Open) }
 		return p, nil
 	}
 	return p, n.web(c, l, u, p, duplex)
@@ -77,13 +100,10 @@ func (n *Node) listener(c *config.Config, l *config.Listen) (*place, error) {
 
 // web serves Streamable HTTP and WebSockets at the path of u, and what belongs beside it.
 func (n *Node) web(c *config.Config, l *config.Listen, u *url.URL, p *place, duplex downstream.Options) error {
-	o := downstream.HTTPOptions{Identity: l.Identity, Plain: c.SpeaksPlain()}
+	o := downstream.HTTPOptions{Plain: c.SpeaksPlain(), Verifier: &visitors{n, l.Identity}}
 	o.Front.AllowedHosts, o.Front.AllowedOrigins = l.Hosts, l.Origins
 	o.Limits.MaxFrame, o.Limits.MaxConnections, o.Limits.WriteBuffer = c.Clients.Frame, c.Clients.Most, c.Clients.Buffer
 	o.WebSocket.Conn, o.WebSocket.MaxConnections = duplex.Conn, c.Clients.Most
-	if c.Auth != nil {
-		o.Verifier = n
-	}
 	endpoint, err := downstream.NewEndpoint(n.gateway, o)
 	if err != nil {
 		return err
@@ -113,11 +133,15 @@ func (n *Node) web(c *config.Config, l *config.Listen, u *url.URL, p *place, dup
 		mux.Handle("/", n.board)
 	}
 	mux.Handle(path, endpoint)
-	p.bind = func(ctx context.Context, p *place) error { return p.tcp(ctx, u.Host, l.Open) }
-	p.serve = func(ctx context.Context) error {
-		return ended(downstream.ServeHTTP(ctx, p.listener, mux, server, func() error {
-			return errors.Join(endpoint.Close(), n.board.Close())
-		}))
+	p.front = &front{handler: mux, endpoint: endpoint}
+	p.bind = func(ctx context.Context, p *place) (net.Listener, error) { return p.tcp(ctx, u.Host, l.Open) }
+	p.serve = func(ctx context.Context, at net.Listener) error {
+		return downstream.ServeHTTP(ctx, at, p.front, server, func() error {
+			if ctx.Err() == nil {
+				return nil // sessions that began here may go on elsewhere
+			}
+			return errors.Join(p.front.close(), n.board.Close())
+		})
 	}
 	return nil
 }
@@ -133,43 +157,32 @@ func (p *place) page() string {
 }
 
 // tcp listens, and puts the port into the address.
-func (p *place) tcp(ctx context.Context, address string, open bool) (err error) {
-	if p.listener, err = downstream.Bind(ctx, address, open); err != nil {
-		return err
+func (p *place) tcp(ctx context.Context, address string, open bool) (net.Listener, error) {
+	l, err := downstream.Bind(ctx, address, open)
+	if err == nil {
+		p.named(l, address)
 	}
-	_, port, _ := net.SplitHostPort(p.listener.Addr().String())
+	return l, err
+}
+
+// named puts the port of l into the address, where the system was to choose it.
+func (p *place) named(l net.Listener, address string) {
+	_, port, _ := net.SplitHostPort(l.Addr().String())
 	if before, found := strings.CutSuffix(address, ":0"); found {
 		p.at = strings.Replace(p.at, address, before+":"+port, 1)
 	}
-	return nil
 }
 
-// unix listens, in the place of a socket that nobody listens at any more.
-func (p *place) unix(ctx context.Context, path string) (err error) {
+// listenUnix listens, in the place of a socket that nobody listens at any more.
+func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
 		if c, err := new(net.Dialer).DialContext(ctx, "unix", path); err == nil {
 			_ = c.Close()
-			return errors.New("unix:" + path + ": somebody listens there already")
+			return nil, errors.New("unix:" + path + ": somebody listens there already")
 		}
 		_ = os.Remove(path)
 	}
-	p.listener, err = new(net.ListenConfig).Listen(ctx, "unix", path)
-	return err
-}
-
-// bind opens every listener, or none.
-func (n *Node) bind(ctx context.Context) error {
-	for i, p := range n.places {
-		if err := p.bind(ctx, p); err != nil {
-			for _, opened := range n.places[:i] {
-				if opened.listener != nil {
-					_ = opened.listener.Close()
-				}
-			}
-			return err
-		}
-	}
-	return nil
+	return new(net.ListenConfig).Listen(ctx, "unix", path)
 }
 
 // ended takes an end that was asked for, or that a client chose, for none of ours.

@@ -1,11 +1,14 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,10 +57,16 @@ type Node struct {
 	member  *membership // nil in no cluster
 	auth    atomic.Pointer[verifier]
 
+	clients context.Context // ends when clients are let go of; set by Run, as is over
+	loops   sync.WaitGroup  // places that are served
+
 	mu     sync.Mutex // guards the fields below; held by Reload
 	config *config.Config
 	built  map[string]built
 	places []*place
+	fronts []*front  // all that there were
+	over   chan over // nil while nothing is served
+	drains bool      // the end was asked for
 }
 
 // New builds what c names and opens nothing: no listener, no server. The error says
@@ -100,7 +109,10 @@ func (n *Node) build(c *config.Config) error {
 	if n.built, err = n.upstreams(c, nil); err != nil {
 		return err
 	}
-	n.gateway, err = gateway.New(n.gatewayOptions(c))
+	if c.Clients.Partial != 0 {
+		limit.Partial.Bound(int64(c.Clients.Partial)) // the process has one
+	}
+	n.gateway, err = gateway.New(n.gatewayOptions(c, n.built))
 	if err != nil {
 		return c.Mistake("upstreams", err.Error())
 	}
@@ -109,18 +121,15 @@ func (n *Node) build(c *config.Config) error {
 	return err
 }
 
-func (n *Node) gatewayOptions(c *config.Config) gateway.Options {
+func (n *Node) gatewayOptions(c *config.Config, upstreams map[string]built) gateway.Options {
 	o := gateway.Options{Merge: c.Merge, MergePatience: c.MergePatience, Limit: limitOf(c.Limits, 0), Rate: c.Clients.Rate, Burst: max(c.Clients.Burst, 0), Observer: n.board.Observe, Tracer: n.board.Tracer(), OnPanic: func(v any, stack []byte) {
 		n.log.Error("a panic", "value", fmt.Sprint(v), "stack", string(stack))
 	}}
 	if c.Clients.Overflow == "close" {
 		o.Overflow = gateway.CloseSlow
 	}
-	if c.Clients.Partial != 0 {
-		limit.Partial.Bound(int64(c.Clients.Partial)) // the process has one
-	}
 	for _, name := range c.Names() {
-		o.Upstreams = append(o.Upstreams, n.built[name].as)
+		o.Upstreams = append(o.Upstreams, upstreams[name].as)
 	}
 	return o
 }
@@ -134,6 +143,7 @@ func (n *Node) Gateway() *gateway.Gateway { return n.gateway }
 // once.
 func (n *Node) Run(ctx context.Context) error {
 	defer func() {
+		n.closeFronts()
 		_ = n.gateway.Close()
 		n.member.leave()
 		_ = n.board.Close()
@@ -144,53 +154,91 @@ func (n *Node) Run(ctx context.Context) error {
 	if err := n.member.join(ctx); err != nil {
 		return err
 	}
-	if err := n.bind(ctx); err != nil {
-		return err
-	}
 	// Clients are let go of when their calls are over, not when the end is asked for.
 	clients, release := context.WithCancelCause(context.Background())
 	defer release(gateway.ErrClosed)
-	over := make(chan error, len(n.places))
-	for _, p := range n.places {
-		go func() { over <- p.serve(clients) }()
+	if err := n.open(ctx, clients); err != nil {
+		return err
 	}
 	n.ready()
-	running := len(n.places)
-	err := n.wait(ctx, over, &running)
+	err := n.wait(ctx)
 	n.drain()
 	release(gateway.ErrClosed)
-	for ; running > 0; running-- {
-		<-over
+	done := make(chan struct{})
+	go func() {
+		n.loops.Wait()
+		close(done)
+	}()
+	for {
+		select {
+		case <-n.over:
+		case <-done:
+			return err
+		}
 	}
-	return err
 }
 
-// wait returns when ctx ends, a listener fails, or the last one is over.
-func (n *Node) wait(ctx context.Context, over <-chan error, running *int) error {
+// closeFronts ends what is served over HTTP, where that has not been done.
+func (n *Node) closeFronts() {
+	n.mu.Lock()
+	fronts := n.fronts
+	n.mu.Unlock()
+	for _, f := range fronts {
+		_ = f.close()
+	}
+}
+
+// open opens every listener and serves there, or opens none.
+func (n *Node) open(ctx, clients context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	opened := make([]net.Listener, len(n.places))
+	for i, p := range n.places {
+		if p.bind == nil {
+			continue
+		}
+		l, err := p.bind(ctx, p)
+		if err != nil {
+			for _, l := range opened[:i] {
+				if l != nil {
+					_ = l.Close()
+				}
+			}
+			return err
+		}
+		opened[i] = l
+	}
+	n.clients, n.over = clients, make(chan over)
+	for i, p := range n.places {
+		n.begin(p, opened[i])
+	}
+	return nil
+}
+
+// wait returns when ctx ends, a listener fails, or the last place is over that brings
+// clients.
+func (n *Node) wait(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-over:
-			*running--
-			if err != nil {
-				return err
+		case o := <-n.over:
+			if o.err != nil {
+				return o.err
 			}
-			if *running == n.lonely() {
+			if n.isLonely(o.place) {
 				return nil
 			}
 		}
 	}
 }
 
-// lonely is how many listeners do not bring clients.
-func (n *Node) lonely() (count int) {
-	for _, p := range n.places {
-		if p.aside {
-			count++
-		}
-	}
-	return count
+// isLonely reports whether nobody can come any more, now that p is over.
+func (n *Node) isLonely(p *place) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.places = slices.DeleteFunc(n.places, func(one *place) bool { return one == p })
+	return !slices.ContainsFunc(n.places, func(one *place) bool { return !one.aside })
 }
 
 func (n *Node) ready() {
@@ -217,6 +265,7 @@ func (n *Node) ready() {
 func (n *Node) drain() {
 	n.mu.Lock()
 	limit := n.config.Drain
+	n.drains = true
 	n.mu.Unlock()
 	if limit == 0 {
 		limit = DefaultDrain
@@ -230,13 +279,18 @@ func (n *Node) drain() {
 	n.member.drain(ctx)
 }
 
-// Reload takes the upstreams with their deadlines and limits, the credentials and the log of
-// c while clients go on and no call is dropped: see gateway.Update. Certificates are
-// read anew. Where another member differs, that needs a restart, which is said in the
+// Reload takes what c says while clients go on and no call is dropped: see
+// gateway.Configure for upstreams, limits and merging. Addresses of listen and status are
+// opened and closed as they come and go; connections go on where they came in, by what
+// the file said then, and so do the sessions of the older era. Credentials count for all
+// requests at once, and certificates are read anew. What needs a restart is said in the
 // log. On an error nothing has changed.
 func (n *Node) Reload(c *config.Config) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.drains {
+		return gateway.ErrClosed
+	}
 	v, err := verifierOf(c)
 	if err != nil {
 		return err
@@ -245,30 +299,34 @@ func (n *Node) Reload(c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range n.places {
-		if p.tls != nil {
-			if err := p.tls.Reload(); err != nil {
-				return c.Mistake("listen", err.Error())
-			}
-		}
+	m, err := n.moving(c)
+	if err != nil {
+		return err
 	}
-	var ups []gateway.Upstream
-	for _, name := range c.Names() {
-		ups = append(ups, next[name].as)
+	if err := m.certificates(c); err != nil {
+		m.undo()
+		return err
 	}
-	if err := n.gateway.Update(ups, nil); err != nil {
+	if err := n.board.SetToken(c.Status.Token); err != nil {
+		m.undo()
+		return c.Mistake("status.token", err.Error())
+	}
+	if err := n.gateway.Configure(n.gatewayOptions(c, next)); err != nil {
+		m.undo()
 		return err
 	}
 	n.auth.Store(v)
 	n.board.LogCalls(c.Log.Calls)
-	for _, what := range restartFor(n.config, c) {
+	limit.Partial.Bound(int64(cmp.Or(c.Clients.Partial, limit.DefaultPartialBytes)))
+	n.move(m)
+	for _, what := range append(m.restart, restartFor(n.config, c)...) {
 		n.log.Warn("a change needs a restart", "member", what)
 	}
 	n.config, n.built = c, next
-	n.log.Info("configuration read again", "file", c.File(), "upstreams", len(ups))
+	n.log.Info("configuration read again", "file", c.File(), "upstreams", len(next))
 	return nil
 }
 
 var _ http.Handler = (*status.Board)(nil)
 
-var _ auth.Verifier = (*Node)(nil)
+var _ auth.Verifier = (*visitors)(nil)

@@ -123,12 +123,13 @@ func TestReload(t *testing.T) {
 	run(t, n, ready)
 	require.ErrorContains(t, n.Reload(parse(t, "upstreams:\n  other: {url: \"https://h/\", tls: {ca: /nowhere}}\n")), "f.yaml:2: upstreams.other")
 	require.Equal(t, "tools", n.Gateway().Upstreams()[0].Name)
-	require.NoError(t, n.Reload(parse(t, strings.Replace(minimal, "tools", "others", 1)+"listen: [\"http://127.0.0.1:1/mcp\"]\nmerge: true\n")))
+	require.NoError(t, n.Reload(parse(t, strings.Replace(minimal, "tools", "others", 1)+"listen: [\"stdio:\", \"http://127.0.0.1:0/mcp\"]\nmerge: true\ncluster: nats://127.0.0.1:1\nlog: {level: debug}\n")))
 	require.Equal(t, "others", n.Gateway().Upstreams()[0].Name)
-	for _, member := range []string{"listen", "merge"} {
+	for _, member := range []string{"cluster", "log.level", `"listen: stdio:"`} {
 		require.Contains(t, log.String(), `msg="a change needs a restart" member=`+member)
 	}
-	require.NotContains(t, log.String(), "member=status")
+	require.Equal(t, 3, strings.Count(log.String(), "needs a restart"), log.String())
+	require.NotContains(t, log.String(), "listening", "the address is the same")
 }
 
 // A unix socket that nobody listens at any more is replaced, one that is in use is not.

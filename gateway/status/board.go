@@ -39,8 +39,7 @@ const DefaultPause = time.Second
 // the gateway to Watch. Its methods are safe for concurrent use.
 type Board struct {
 	o        Options
-	token    string // "" if only its hash is known
-	operator *auth.Tokens
+	operator atomic.Pointer[operator]
 	log      *slog.Logger
 	logCalls atomic.Bool
 	gateway  atomic.Pointer[gateway.Gateway]
@@ -70,15 +69,8 @@ func New(o Options) (*Board, error) {
 	}
 	b.logCalls.Store(o.LogCalls)
 	b.meters.now = b.o.Now
-	hash := o.Token
-	if !isHash(hash) {
-		if b.token = o.Token; b.token == "" {
-			b.token, _ = auth.NewToken()
-		}
-		hash = auth.HashToken(b.token)
-	}
-	var err error
-	if b.operator, err = auth.NewTokens([]auth.Token{{Name: "operator", Hash: hash}}); err != nil {
+	err := b.SetToken(o.Token)
+	if err != nil {
 		return nil, err
 	}
 	if b.export, err = newExporter(o.Export, b.log); err != nil {
@@ -86,6 +78,34 @@ func New(o Options) (*Board, error) {
 	}
 	b.routes()
 	return b, nil
+}
+
+// operator is who may cancel calls, and look on from other machines.
+type operator struct {
+	given, token string // as it was set; "" if only its hash is known
+	verifier     *auth.Tokens
+}
+
+// SetToken replaces Options.Token, for requests from now on. The one that was made up
+// stays where token is "" again.
+func (b *Board) SetToken(token string) error {
+	if old := b.operator.Load(); old != nil && old.given == token {
+		return nil
+	}
+	o := &operator{given: token}
+	hash := token
+	if !isHash(hash) {
+		if o.token = token; o.token == "" {
+			o.token, _ = auth.NewToken()
+		}
+		hash = auth.HashToken(o.token)
+	}
+	var err error
+	if o.verifier, err = auth.NewTokens([]auth.Token{{Name: "operator", Hash: hash}}); err != nil {
+		return err
+	}
+	b.operator.Store(o)
+	return nil
 }
 
 func isHash(token string) bool {
@@ -97,7 +117,7 @@ func isHash(token string) bool {
 func (b *Board) Watch(g *gateway.Gateway) { b.gateway.Store(g) }
 
 // Token is what the cancel button needs; "" if only its hash is known.
-func (b *Board) Token() string { return b.token }
+func (b *Board) Token() string { return b.operator.Load().token }
 
 // Tracer is for gateway.Options.Tracer; nil without an Export.
 func (b *Board) Tracer() gateway.Tracer {

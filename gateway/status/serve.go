@@ -72,7 +72,7 @@ func (b *Board) looking(next http.HandlerFunc) http.HandlerFunc {
 
 // allows reports whether r brought the token, and refuses it otherwise.
 func (b *Board) allows(w http.ResponseWriter, r *http.Request) bool {
-	if _, err := b.operator.Verify(r.Context(), r); err != nil {
+	if _, err := b.operator.Load().verifier.Verify(r.Context(), r); err != nil {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="status"`)
 		say(w, http.StatusUnauthorized, "the status token is wanted")
 		return false
