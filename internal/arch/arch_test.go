@@ -1,16 +1,14 @@
 package arch_test
 
 import (
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/internal/arch"
 )
 
 const (
@@ -112,20 +110,20 @@ func TestImportGraph(t *testing.T) {
 		known[line.pkg] = line.imports
 	}
 	for _, f := range sources(t) {
-		locals, ok := known[f.pkg]
+		locals, ok := known[f.Pkg]
 		if !ok {
-			t.Errorf("%s: package %s is not in the import graph; add a line to internal/arch", f.path, f.pkg)
+			t.Errorf("%s: package %s is not in the import graph; add a line to internal/arch", f.Path, f.Pkg)
 			continue
 		}
-		for _, imp := range f.imports {
+		for _, imp := range f.Imports {
 			if local, ok := strings.CutPrefix(imp, module+"/"); ok && !slices.Contains(locals, local) {
-				t.Errorf("%s: %s must not import %s", f.path, f.pkg, local)
+				t.Errorf("%s: %s must not import %s", f.Path, f.Pkg, local)
 			}
-			if slices.Contains(pure[f.pkg], imp) {
-				t.Errorf("%s: %s is pure, so it must not import %s", f.path, f.pkg, imp)
+			if slices.Contains(pure[f.Pkg], imp) {
+				t.Errorf("%s: %s is pure, so it must not import %s", f.Path, f.Pkg, imp)
 			}
-			if why, bad := banned[imp]; bad && slices.Contains(library, f.pkg) && except[f.pkg] != imp {
-				t.Errorf("%s: %s must not import %s: %s", f.path, f.pkg, imp, why)
+			if why, bad := banned[imp]; bad && slices.Contains(library, f.Pkg) && except[f.Pkg] != imp {
+				t.Errorf("%s: %s must not import %s: %s", f.Path, f.Pkg, imp, why)
 			}
 		}
 	}
@@ -159,62 +157,18 @@ func TestAtomicsAreTyped(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, name := range []string{"Load", "Store", "Add", "Swap", "CompareAndSwap"} {
 			for _, kind := range []string{"Int32", "Int64", "Uint32", "Uint64", "Pointer"} {
-				if strings.Contains(f.text, "atomic."+name+kind+"(") {
-					t.Errorf("%s: use a typed atomic instead of atomic.%s%s", f.path, name, kind)
+				if strings.Contains(f.Text, "atomic."+name+kind+"(") {
+					t.Errorf("%s: use a typed atomic instead of atomic.%s%s", f.Path, name, kind)
 				}
 			}
 		}
 	}
 }
 
-type source struct {
-	path, pkg, text string
-	imports         []string
-}
-
-// sources lists the module's Go files that are not tests. It reads the files
-// itself instead of asking the go command, so that a new file invalidates the
-// cached result of this test.
-func sources(t *testing.T) []source {
+// sources are the module's Go files that are not tests.
+func sources(t *testing.T) []arch.Source {
 	t.Helper()
-	var out []source
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && path != root {
-			name := d.Name()
-			if strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules" || nested(path) {
-				return filepath.SkipDir
-			}
-		}
-		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		text, err := readFile(path)
-		if err != nil {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		s := source{path: path, pkg: filepath.ToSlash(rel), text: text}
-		for _, spec := range file.Imports {
-			imp, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
-			s.imports = append(s.imports, imp)
-		}
-		out = append(out, s)
-		return nil
-	})
+	all, err := arch.Sources(root)
 	require.NoError(t, err)
-	require.NotEmpty(t, out)
-	return out
+	return slices.DeleteFunc(all, func(s arch.Source) bool { return s.IsTest() })
 }

@@ -62,13 +62,13 @@ func TestPackageDoc(t *testing.T) {
 func TestExportedNamesAreDocumented(t *testing.T) {
 	for _, f := range sources(t) {
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, f.path, f.text, parser.ParseComments)
+		file, err := parser.ParseFile(fset, f.Path, f.Text, parser.ParseComments)
 		require.NoError(t, err)
 		if file.Name.Name == "main" {
 			continue
 		}
 		for _, decl := range file.Decls {
-			checkDecl(t, fset, decl, slices.Contains(library, f.pkg))
+			checkDecl(t, fset, decl, slices.Contains(library, f.Pkg))
 		}
 	}
 }

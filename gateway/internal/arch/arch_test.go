@@ -1,17 +1,14 @@
 package arch_test
 
 import (
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/correlator-go/correlator/internal/arch"
 )
 
 const (
@@ -60,44 +57,11 @@ var pure = map[string][]string{
 	"merge": {"context", "io", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "time", "unsafe"},
 }
 
-type source struct {
-	path, pkg string
-	lines     int
-	imports   []string
-}
-
-func sources(t *testing.T) []source {
+func sources(t *testing.T) []arch.Source {
 	t.Helper()
-	var out []source
-	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		s := source{path: path, pkg: filepath.ToSlash(rel), lines: strings.Count(string(text), "\n")}
-		for _, spec := range file.Imports {
-			imp, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
-			s.imports = append(s.imports, imp)
-		}
-		out = append(out, s)
-		return nil
-	}))
-	require.NotEmpty(t, out)
-	return out
+	all, err := arch.Sources(root)
+	require.NoError(t, err)
+	return all
 }
 
 func TestImportGraph(t *testing.T) {
@@ -110,31 +74,31 @@ func TestImportGraph(t *testing.T) {
 		own[line.pkg], lib[line.pkg] = line.imports, line.library
 	}
 	for _, f := range sources(t) {
-		if strings.HasSuffix(f.path, "_test.go") {
+		if f.IsTest() {
 			continue
 		}
-		if _, ok := own[f.pkg]; !ok {
-			t.Errorf("%s: package %s is not in the import graph", f.path, f.pkg)
+		if _, ok := own[f.Pkg]; !ok {
+			t.Errorf("%s: package %s is not in the import graph", f.Path, f.Pkg)
 			continue
 		}
-		for _, imp := range f.imports {
+		for _, imp := range f.Imports {
 			switch local, ours := strings.CutPrefix(imp, module); {
 			case ours:
 				if local = strings.TrimPrefix(local, "/"); local == "" {
 					local = "."
 				}
-				if !slices.Contains(own[f.pkg], local) {
-					t.Errorf("%s: %s must not import %s", f.path, f.pkg, imp)
+				if !slices.Contains(own[f.Pkg], local) {
+					t.Errorf("%s: %s must not import %s", f.Path, f.Pkg, imp)
 				}
 			case strings.HasPrefix(imp, library):
-				if !slices.Contains(lib[f.pkg], strings.TrimPrefix(imp, library)) {
-					t.Errorf("%s: %s must not import %s", f.path, f.pkg, imp)
+				if !slices.Contains(lib[f.Pkg], strings.TrimPrefix(imp, library)) {
+					t.Errorf("%s: %s must not import %s", f.Path, f.Pkg, imp)
 				}
 			case imp == "unsafe":
-				t.Errorf("%s: the gateway is memory-safe Go", f.path)
+				t.Errorf("%s: the gateway is memory-safe Go", f.Path)
 			}
-			if slices.Contains(pure[f.pkg], imp) {
-				t.Errorf("%s: %s is pure, so it must not import %s", f.path, f.pkg, imp)
+			if slices.Contains(pure[f.Pkg], imp) {
+				t.Errorf("%s: %s is pure, so it must not import %s", f.Path, f.Pkg, imp)
 			}
 		}
 	}
@@ -142,8 +106,8 @@ func TestImportGraph(t *testing.T) {
 
 func TestFilesAreShort(t *testing.T) {
 	for _, f := range sources(t) {
-		if f.lines > maxLines {
-			t.Errorf("%s has %d lines; split it by idea", f.path, f.lines)
+		if lines := strings.Count(f.Text, "\n"); lines > maxLines {
+			t.Errorf("%s has %d lines; split it by idea", f.Path, lines)
 		}
 	}
 }
@@ -151,6 +115,6 @@ func TestFilesAreShort(t *testing.T) {
 // Every package says what it is, in doc.go.
 func TestPackagesAreDocumented(t *testing.T) {
 	for _, f := range sources(t) {
-		require.FileExists(t, filepath.Join(filepath.Dir(f.path), "doc.go"), f.path)
+		require.FileExists(t, filepath.Join(filepath.Dir(f.Path), "doc.go"), f.Path)
 	}
 }
