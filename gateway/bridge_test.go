@@ -38,6 +38,32 @@ func asked(t *testing.T, frame string) (requests, state string) {
 	return string(r.Result.InputRequests), r.Result.RequestState
 }
 
+// modernAtOlder is a modern client's call, with id 1, that a server of the older era
+// has got under id.
+func modernAtOlder(t *testing.T, u gateway.Upstream, say string) (g *gateway.Gateway, c *fake.Client, s *gateway.Session, w *fake.Way, id string) {
+	t.Helper()
+	g, server := start(t, u)
+	server.Initialize = older
+	c, s = join(g)
+	require.NoError(t, c.Say(say))
+	w = server.Way(0)
+	id, _ = w.NextRequest()
+	return g, c, s, w, id
+}
+
+// olderAtModern is an older client, in session, at a modern server, which the gateway
+// listens to.
+func olderAtModern(t *testing.T) (g *gateway.Gateway, c *fake.Client, s *gateway.Session, w *fake.Way) {
+	t.Helper()
+	g, server := start(t, shared())
+	server.Discover, server.Initialize = discovered, "-"
+	c, s = join(g)
+	begin(t, c)
+	w = server.Way(0)
+	_ = w.Next()
+	return g, c, s, w
+}
+
 // Cell 1: both of the older era. The handshake is the gateway's, all else passes.
 func TestErasOlderOlder(t *testing.T) {
 	g, server := start(t, shared())
@@ -77,12 +103,7 @@ func TestErasModernModern(t *testing.T) {
 // answer to the client's request; the call at the server is held open until the client
 // comes back with the answers, and then goes on.
 func TestErasModernOlder(t *testing.T) {
-	g, server := start(t, shared())
-	server.Initialize = older
-	c, _ := join(g)
-	require.NoError(t, c.Say(modernCall(`1`, ``)))
-	w := server.Way(0)
-	id, _ := w.NextRequest()
+	g, c, _, w, id := modernAtOlder(t, shared(), modernCall(`1`, ``))
 	w.Say(`{"jsonrpc":"2.0","id":"q\u0031","method":"elicitation/create","params":{"message":"é\u00e9"}}`)
 	requests, state := asked(t, c.Next())
 	require.Equal(t, `{"1":{"method":"elicitation/create","params":{"message":"é\u00e9"}}}`, requests)
@@ -171,12 +192,7 @@ func TestHeldCallEnds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				u := shared()
 				u.Timeout = gateway.DefaultTimeout
-				g, server := start(t, u)
-				server.Initialize = older
-				c, s := join(g)
-				require.NoError(t, c.Say(modernCall(`1`, ``)))
-				w := server.Way(0)
-				id, _ := w.NextRequest()
+				g, c, s, w, id := modernAtOlder(t, u, modernCall(`1`, ``))
 				w.Say(elicit)
 				_, state := asked(t, c.Next())
 				end(c, s, state)
@@ -195,12 +211,7 @@ func TestHeldCallEnds(t *testing.T) {
 
 // A server that does not want to know any more is answered by nobody; its call goes on.
 func TestHeldAskWithdrawn(t *testing.T) {
-	g, server := start(t, shared())
-	server.Initialize = older
-	c, _ := join(g)
-	require.NoError(t, c.Say(modernCall(`1`, ``)))
-	w := server.Way(0)
-	id, _ := w.NextRequest()
+	g, c, _, w, id := modernAtOlder(t, shared(), modernCall(`1`, ``))
 	w.Say(elicit)
 	_, state := asked(t, c.Next())
 	w.Say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
@@ -213,12 +224,7 @@ func TestHeldAskWithdrawn(t *testing.T) {
 // What cannot be bridged is refused: a client that did not say it can be asked, and a
 // request that can be of two calls.
 func TestErasModernOlderRefused(t *testing.T) {
-	g, server := start(t, shared())
-	server.Initialize = older
-	c, _ := join(g)
-	require.NoError(t, c.Say(strings.Replace(modernCall(`1`, ``), `"elicitation":{},`, ``, 1)))
-	w := server.Way(0)
-	id, _ := w.NextRequest()
+	_, c, _, w, id := modernAtOlder(t, shared(), strings.Replace(modernCall(`1`, ``), `"elicitation":{},`, ``, 1))
 	w.Say(elicit)
 	require.Contains(t, w.Next(), `"code":-32601`)
 	require.NoError(t, c.Say(modernCall(`2`, ``)))
@@ -231,12 +237,7 @@ func TestErasModernOlderRefused(t *testing.T) {
 
 // Log lines of an older server reach a modern client only for a request that asks.
 func TestErasModernOlderLogs(t *testing.T) {
-	g, server := start(t, shared())
-	server.Initialize = older
-	c, _ := join(g)
-	require.NoError(t, c.Say(modernCall(`1`, ``)))
-	w := server.Way(0)
-	id, _ := w.NextRequest()
+	_, c, _, w, id := modernAtOlder(t, shared(), modernCall(`1`, ``))
 	w.Say(logged)
 	w.Say(answer(id))
 	require.Contains(t, c.Next(), `"id":1,"result"`)
@@ -251,12 +252,7 @@ func TestErasModernOlderLogs(t *testing.T) {
 // the call is sent again with the answers.
 func TestErasOlderModern(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, server := start(t, shared())
-		server.Discover, server.Initialize = discovered, "-"
-		c, _ := join(g)
-		begin(t, c)
-		w := server.Way(0)
-		_ = w.Next() // the gateway listens
+		g, c, _, w := olderAtModern(t)
 		require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":9,"method":"logging/setLevel","params":{"level":"info"}}`))
 		require.Equal(t, answer(`9`), c.Next())
 		require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
@@ -303,12 +299,7 @@ func TestRoundEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g, server := start(t, shared())
-				server.Discover, server.Initialize = discovered, "-"
-				c, s := join(g)
-				begin(t, c)
-				w := server.Way(0)
-				_ = w.Next()
+				g, c, s, w := olderAtModern(t)
 				require.NoError(t, c.Say(call(`2`)))
 				id, _ := w.NextRequest()
 				w.Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create"}}}}`)

@@ -12,8 +12,6 @@ import (
 
 	"github.com/correlator-go/correlator/client"
 	"github.com/correlator-go/correlator/gateway"
-	"github.com/correlator-go/correlator/gateway/downstream"
-	"github.com/correlator-go/correlator/gateway/upstream"
 	"github.com/correlator-go/correlator/mcp"
 )
 
@@ -21,17 +19,7 @@ import (
 // and tokens at the same time: every answer and every report of progress is its
 // owner's.
 func TestCrowdOverHTTP(t *testing.T) {
-	behind := httptest.NewServer(greeter(t))
-	defer behind.Close()
-	opener, err := upstream.HTTP(client.HTTP{Endpoint: behind.URL}, upstream.HTTPOptions{})
-	require.NoError(t, err)
-	g := over(t, opener, gateway.Upstream{Isolation: gateway.Shared}, gateway.Options{})
-	defer func() { _ = g.Close() }() // before the server behind it, which waits for its streams
-	front, err := downstream.NewEndpoint(g, downstream.HTTPOptions{})
-	require.NoError(t, err)
-	defer func() { _ = front.Close() }()
-	web := httptest.NewServer(front)
-	defer web.Close()
+	chain := chained(t, httptest.NewServer(greeter(t)), nil)
 	var crowd sync.WaitGroup
 	for n := range 10 {
 		crowd.Go(func() {
@@ -39,7 +27,7 @@ func TestCrowdOverHTTP(t *testing.T) {
 			if n%2 == 1 {
 				era = client.EraLegacy
 			}
-			c, err := client.Connect(t.Context(), client.HTTP{Endpoint: web.URL, Header: http.Header{}}, client.Options{Era: era, Eras: &client.Eras{}})
+			c, err := client.Connect(t.Context(), client.HTTP{Endpoint: chain.address, Header: http.Header{}}, client.Options{Era: era, Eras: &client.Eras{}})
 			if err != nil {
 				t.Error(n, err)
 				return
@@ -56,7 +44,7 @@ func TestCrowdOverHTTP(t *testing.T) {
 		})
 	}
 	crowd.Wait()
-	s := g.Stats()
+	s := chain.g.Stats()
 	require.Equal(t, s.Requests, s.Answered)
 	require.Zero(t, s.Dropped[gateway.LateAnswer]+s.Dropped[gateway.UnknownAnswer])
 }

@@ -42,6 +42,40 @@ func greeter(t *testing.T, revisions ...mcp.Revision) http.Handler {
 	return h
 }
 
+// chain is a gateway with HTTP on both of its sides.
+type chain struct {
+	g       *gateway.Gateway
+	front   *downstream.Endpoint
+	web     *httptest.Server
+	behind  *httptest.Server
+	address string // of its front
+}
+
+// chained puts a gateway before a server, which gets its requests with header. The
+// chain ends with the test.
+func chained(t *testing.T, behind *httptest.Server, header http.Header) *chain {
+	t.Helper()
+	c := &chain{behind: behind}
+	opener, err := upstream.HTTP(client.HTTP{Endpoint: behind.URL, Header: header, Goodbye: -1}, upstream.HTTPOptions{})
+	require.NoError(t, err)
+	c.g = over(t, opener, gateway.Upstream{Isolation: gateway.Shared}, gateway.Options{})
+	c.front, err = downstream.NewEndpoint(c.g, downstream.HTTPOptions{})
+	require.NoError(t, err)
+	c.web = httptest.NewServer(c.front)
+	c.address = c.web.URL
+	t.Cleanup(c.close)
+	return c
+}
+
+// close ends the chain from the front to the back: a server waits for its streams. It
+// may be called again.
+func (c *chain) close() {
+	_ = c.front.Close()
+	_ = c.g.Close()
+	c.web.Close()
+	c.behind.Close()
+}
+
 // Real clients of either era over HTTP, a real server of the same, and what the
 // clients show to the gateway: none of that goes any further.
 func TestClientsTokenGoesNoFurther(t *testing.T) {
@@ -74,19 +108,10 @@ func TestClientsTokenGoesNoFurther(t *testing.T) {
 				mu.Unlock()
 				handler.ServeHTTP(w, r)
 			}))
-			defer behind.Close()
-			opener, err := upstream.HTTP(client.HTTP{Endpoint: behind.URL, Header: http.Header{"Authorization": {"Bearer own"}}, Goodbye: -1}, upstream.HTTPOptions{})
-			require.NoError(t, err)
-			g := over(t, opener, gateway.Upstream{Isolation: gateway.Shared}, gateway.Options{})
-			defer func() { _ = g.Close() }() // before the server behind it, which waits for its streams
-			front, err := downstream.NewEndpoint(g, downstream.HTTPOptions{})
-			require.NoError(t, err)
-			defer func() { _ = front.Close() }()
-			web := httptest.NewServer(front)
-			defer web.Close()
+			chain := chained(t, behind, http.Header{"Authorization": {"Bearer own"}})
 
 			secrets := http.Header{"Authorization": {"Bearer secret"}, "Cookie": {"a=secret"}, "X-Own": {"secret"}, "Proxy-Authorization": {"secret"}}
-			c, err := client.Connect(t.Context(), client.HTTP{Endpoint: web.URL, Header: secrets}, client.Options{Era: era.client, Eras: &client.Eras{}})
+			c, err := client.Connect(t.Context(), client.HTTP{Endpoint: chain.address, Header: secrets}, client.Options{Era: era.client, Eras: &client.Eras{}})
 			require.NoError(t, err)
 			defer func() { _ = c.Close() }()
 			require.Equal(t, "greeter", c.ServerInfo().Name)
@@ -98,9 +123,7 @@ func TestClientsTokenGoesNoFurther(t *testing.T) {
 			require.Equal(t, "Hello, Ada", result.Content[0].Text)
 			require.Equal(t, []string{"Ada"}, heard)
 			require.NoError(t, c.Close())
-			require.NoError(t, front.Close())
-			require.NoError(t, g.Close())
-			behind.Close() // which waits for what it serves
+			chain.close()
 			require.Empty(t, leaks)
 			require.Positive(t, seen)
 		})
