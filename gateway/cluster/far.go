@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 
@@ -49,6 +50,9 @@ type far struct {
 	pipe    *pipe
 	owner   link.Owner
 	opening *opening
+
+	mu       sync.RWMutex // guards yielding; held to read while a call is sent
+	yielding bool
 }
 
 // remote opens a way to a server that the node of r owns.
@@ -56,7 +60,7 @@ func (c *clustered) remote(ctx context.Context, r *record, owner link.Owner, k l
 	n := c.n
 	w := &far{owner: owner, opening: newOpening(owner)}
 	w.pipe = &pipe{
-		n: n, peer: r.Node, ready: w.opening.opened, gone: w.opening.gone,
+		n: n, peer: r.Node, ready: w.opening.opened, yield: w.yield, gone: w.opening.gone,
 		receive: func(m *codec.Message) { _ = owner.Receive(nil, m) },
 		refused: func(m *codec.Message, err error) { owner.Refused(nil, m, err) },
 	}
@@ -83,12 +87,30 @@ func (c *clustered) remote(ctx context.Context, r *record, owner link.Owner, k l
 	return w.opening.wait(ctx, w)
 }
 
-// Send implements link.Upstream.
+// Send implements link.Upstream. A call for a server that is about to be somewhere else
+// waits, as for one that does not read: it goes the next way, within the time that it
+// may wait.
 func (w *far) Send(f *link.Frame, _ *link.Burst) error {
-	if f.Call != 0 && !w.owner.Dispatch(f.Call) {
+	if f.Call == 0 {
+		return w.pipe.send(f)
+	}
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.yielding {
+		return link.ErrFull
+	}
+	if !w.owner.Dispatch(f.Call) {
 		return nil
 	}
 	return w.pipe.send(f)
+}
+
+// yield sends no calls any more, and says so when the last one is on its way.
+func (w *far) yield() {
+	w.mu.Lock()
+	w.yielding = true
+	w.mu.Unlock()
+	w.pipe.tell(kindQuiet, "")
 }
 
 // Cancel implements link.Upstream.
@@ -113,7 +135,10 @@ func (n *Node) attach(m *nats.Msg) {
 	n.out.put(letter{subject: m.Reply, data: text})
 }
 
-var errNotHere = errors.New("it does not live here any more")
+var (
+	errNotHere = errors.New("it does not live here any more")
+	errLeaving = errors.New("it is about to be started somewhere else")
+)
 
 func (n *Node) admit(a *attachment) (inbox string, err error) {
 	if a.Version != version {
@@ -123,11 +148,12 @@ func (n *Node) admit(a *attachment) (inbox string, err error) {
 	if h == nil {
 		return "", errNotHere
 	}
-	g := &farGuest{host: h, joined: make(chan struct{})}
+	g := &farGuest{host: h, joined: make(chan struct{}), silent: make(chan struct{})}
 	g.pipe = &pipe{
 		n: n, peer: a.Node,
 		receive: func(m *codec.Message) { _ = g.receiver().Receive(nil, m) }, // a node's numbers are no duplicates
 		refused: func(m *codec.Message, err error) { g.receiver().Refused(nil, m, err) },
+		quiet:   g.quiet,
 		gone:    g.gone,
 	}
 	if err := g.pipe.listen(); err != nil {
@@ -154,6 +180,8 @@ type farGuest struct {
 	pipe    *pipe
 	joined  chan struct{} // closed when session is set
 	session link.Receiver
+	hush    sync.Once
+	silent  chan struct{} // closed when no new calls will come
 }
 
 func (g *farGuest) receiver() link.Receiver {
@@ -179,7 +207,15 @@ func (g *farGuest) End(why error) { g.pipe.end(why, true) }
 
 func (g *farGuest) opened() { g.pipe.tell(kindReady, "") }
 
+func (g *farGuest) yield() <-chan struct{} {
+	g.pipe.tell(kindYield, "")
+	return g.silent
+}
+
+func (g *farGuest) quiet() { g.hush.Do(func() { close(g.silent) }) }
+
 func (g *farGuest) gone(why error) {
+	g.quiet()
 	g.receiver().Gone(why)
 	g.host.left(g)
 }

@@ -35,6 +35,9 @@ type host struct {
 	mu     sync.Mutex // guards the fields below
 	guests map[guest]struct{}
 	why    error // nil until it ends
+	// yielding has a member for each guest of another node that was told to send no new
+	// calls; nil before they were.
+	yielding []<-chan struct{}
 }
 
 // guest is the client that a way of a node is to the host.
@@ -42,6 +45,9 @@ type guest interface {
 	link.Client
 	// opened says that the server is open.
 	opened()
+	// yield has the guest send no new calls. The channel is closed when none will come;
+	// nil says that nothing has to be waited for.
+	yield() <-chan struct{}
 }
 
 // host makes the node the owner of a way whose lease it has. False says that it is
@@ -117,6 +123,9 @@ func (h *host) enter(g guest, join func(link.Receiver)) error {
 	join(h.gateway.Join(g)) // one that is closed ends the guest
 	h.mu.Lock()
 	why := h.why
+	if _, own := g.(*nearGuest); why == nil && h.yielding != nil && !own {
+		why = errLeaving
+	}
 	if why == nil {
 		h.guests[g] = struct{}{}
 	}
@@ -134,6 +143,39 @@ func (h *host) enter(g guest, join func(link.Receiver)) error {
 			h.warm()
 		}
 	}
+	return nil
+}
+
+// yield has other nodes keep their new calls until the server lives elsewhere. It may be
+// called again.
+func (h *host) yield() []<-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.yielding != nil {
+		return h.yielding
+	}
+	h.yielding = []<-chan struct{}{}
+	for g := range h.guests {
+		if silent := g.yield(); silent != nil {
+			h.yielding = append(h.yielding, silent)
+		}
+	}
+	return h.yielding
+}
+
+// drain ends the server when the calls are over that it has.
+func (h *host) drain(ctx context.Context) error {
+	for _, silent := range h.yield() {
+		select {
+		case <-silent:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if err := h.gateway.Drain(ctx); err != nil {
+		return err
+	}
+	h.end(fmt.Errorf("%w: it is being shut down", ErrClosed))
 	return nil
 }
 

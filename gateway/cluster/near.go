@@ -106,4 +106,7 @@ func (g *nearGuest) Peer() link.Peer {
 // End implements link.Client.
 func (g *nearGuest) End(why error) { (*near)(g).End(why) }
 
+// yield implements guest: the node itself knows that it is being shut down.
+func (g *nearGuest) yield() <-chan struct{} { return nil }
+
 func (g *nearGuest) opened() { g.opening.opened() }

@@ -149,12 +149,7 @@ type Owned struct {
 
 // Owned lists what lives on this node, in no order.
 func (n *Node) Owned() []Owned {
-	n.mu.Lock()
-	hosts := make([]*host, 0, len(n.hosts))
-	for _, h := range n.hosts {
-		hosts = append(hosts, h)
-	}
-	n.mu.Unlock()
+	hosts := n.here()
 	out := make([]Owned, 0, len(hosts))
 	for _, h := range hosts {
 		out = append(out, Owned{h.upstream, h.key.Identity, h.count(), h.lease.since})
@@ -162,26 +157,41 @@ func (n *Node) Owned() []Owned {
 	return out
 }
 
-// Drain takes no way over any more, refuses new calls to the servers that live here,
-// and ends each of them when its calls are over: other nodes then start it anew. It
-// returns when all are, or when ctx ends, whose cause it then gives. Close follows.
+// Yield has other nodes keep new calls to the servers that live here until these live
+// elsewhere. Such calls wait, as for a server that does not read, and count against
+// nothing but the time that they may wait. Calls that are in flight go on. It does not
+// wait; Drain follows.
+func (n *Node) Yield() {
+	for _, h := range n.here() {
+		h.yield()
+	}
+}
+
+// Drain takes no way over any more, has other nodes keep new calls to the servers that
+// live here, as Yield does, and ends each of them when the calls that it has are over:
+// other nodes then start it anew, and the calls that they kept go there. It returns when
+// all are, or when ctx ends, whose cause it then gives. Close follows.
 func (n *Node) Drain(ctx context.Context) error {
 	n.mu.Lock()
 	n.draining = true
+	n.mu.Unlock()
+	n.Yield()
+	var first error
+	for _, h := range n.here() {
+		first = errors.Join(first, h.drain(ctx))
+	}
+	return first
+}
+
+// here are the servers that live on this node.
+func (n *Node) here() []*host {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	hosts := make([]*host, 0, len(n.hosts))
 	for _, h := range n.hosts {
 		hosts = append(hosts, h)
 	}
-	n.mu.Unlock()
-	var first error
-	for _, h := range hosts {
-		if err := h.gateway.Drain(ctx); err != nil {
-			first = errors.Join(first, err)
-			continue
-		}
-		h.end(fmt.Errorf("%w: it is being shut down", ErrClosed))
-	}
-	return first
+	return hosts
 }
 
 // Close ends every way that leads here or from here, and returns when the servers that

@@ -21,6 +21,8 @@ import (
 //	p  a part of a frame, more to come
 //	b  a sign of life
 //	r  the server is open
+//	s  the server is about to be somewhere else: no new calls
+//	a  there will be none any more
 //	e  the end, with why
 //
 // The last token of the reply subject, in the sender's own inbox, is the number of
@@ -37,6 +39,8 @@ type pipe struct {
 	refused func(m *codec.Message, err error)
 	gone    func(err error)
 	ready   func() // the server is open
+	yield   func() // no new calls are to be sent
+	quiet   func() // none will come
 	queued  atomic.Int64
 	heard   atomic.Int64 // when the peer was last heard, since n.begun
 
@@ -58,6 +62,8 @@ const (
 	kindPart  = "p"
 	kindBeat  = "b"
 	kindReady = "r"
+	kindYield = "s"
+	kindQuiet = "a"
 	kindEnd   = "e"
 	// tokenBeat ends the reply subject of signs of life.
 	tokenBeat = "b"
@@ -179,7 +185,7 @@ func (p *pipe) arrive(m *nats.Msg) {
 	}
 	p.heard.Store(int64(time.Since(p.n.begun)))
 	switch kind {
-	case kindFrame, kindPart, kindReady, kindEnd:
+	case kindFrame, kindPart, kindReady, kindYield, kindQuiet, kindEnd:
 		number, err := strconv.ParseUint(m.Reply[strings.LastIndexByte(m.Reply, '.')+1:], 10, 64)
 		if err != nil {
 			return // nobody of ours
@@ -203,6 +209,14 @@ func (p *pipe) take(kind string, data []byte) {
 	case kindReady:
 		if p.ready != nil {
 			p.ready()
+		}
+	case kindYield:
+		if p.yield != nil {
+			p.yield()
+		}
+	case kindQuiet:
+		if p.quiet != nil {
+			p.quiet()
 		}
 	default:
 		if len(p.assembled)+len(data) > p.n.o.MaxFrame {

@@ -74,6 +74,13 @@ func (m *membership) join(ctx context.Context) error {
 	return nil
 }
 
+// yield has other nodes keep new calls to servers here until these live elsewhere.
+func (m *membership) yield() {
+	if n := m.get(); n != nil {
+		n.Yield()
+	}
+}
+
 // drain lets the calls that other nodes have at servers here end.
 func (m *membership) drain(ctx context.Context) {
 	if n := m.get(); n != nil {

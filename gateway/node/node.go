@@ -273,6 +273,7 @@ func (n *Node) drain() {
 	ctx, cancel := context.WithTimeout(context.Background(), max(limit, 0))
 	defer cancel()
 	n.log.Info("draining", "calls", n.gateway.Stats().InFlight, "limit", limit)
+	n.member.yield()
 	if n.gateway.Drain(ctx) != nil {
 		n.log.Warn("calls did not end in time", "calls", n.gateway.Stats().InFlight)
 	}
