@@ -20,7 +20,8 @@ type ReaderOptions struct {
 	// ChunkSize is the most bytes that are asked of the stream at once while
 	// frames are short. Rounded up to a power of two from 512 to 4 MiB. 0 and
 	// negative mean 64 KiB. A stream that has nothing to give waits in a buffer of
-	// 4 KiB whatever the size here, so that idle connections stay small.
+	// 4 KiB whatever the size here, so that idle connections stay small; a LazyReader
+	// in none.
 	ChunkSize int
 	// Scan are the rules of ReadMessage. With an unknown profile it returns
 	// ErrUnknownProfile for each frame.
@@ -97,9 +98,10 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 // A Reader is for one goroutine at a time. Calls at once are no data race: all
 // but one get ErrConcurrentRead (but see ReaderOptions.OneGoroutine).
 type Reader struct {
-	busy atomic.Bool
-	src  io.Reader
-	o    ReaderOptions
+	busy  atomic.Bool
+	src   LazyReader
+	eager eager // is src if that can do no more than read
+	o     ReaderOptions
 
 	chunk      *chunk.Chunk
 	generation uint32 // of chunk
@@ -124,7 +126,14 @@ type Reader struct {
 // NewReader returns a reader of the frames of src. It reads nothing yet.
 func NewReader(src io.Reader, o ReaderOptions) *Reader {
 	o = o.withDefaults()
-	return &Reader{src: src, o: o, quickest: shortcutOf(o.Framer), size: min(o.ChunkSize, idleChunkSize)}
+	r := &Reader{o: o, quickest: shortcutOf(o.Framer), size: min(o.ChunkSize, idleChunkSize)}
+	if lazy, ok := src.(LazyReader); ok {
+		r.src = lazy
+	} else {
+		r.eager.Reader = src
+		r.src = &r.eager
+	}
+	return r
 }
 
 func (r *Reader) enter() bool { return r.o.OneGoroutine || !r.busy.Swap(true) }
@@ -293,6 +302,9 @@ func (r *Reader) refuse(cut Cut, err error) error {
 
 // resync drops bytes of a frame too large. It reports whether its end was found.
 func (r *Reader) resync() bool {
+	if r.start == r.end {
+		return false
+	}
 	n := r.o.Framer.(Resyncer).Resync(r.chunk.B[r.start:r.end:r.end])
 	if n < 0 {
 		r.start = r.end

@@ -20,13 +20,12 @@ func (r *Reader) fill() error {
 		}
 		return err
 	}
-	if !r.makeRoom() {
+	if r.start < r.end && !r.makeRoom() {
 		return tooLarge(r.chunk.B[r.start:r.end], 0, true)
 	}
-	room := r.chunk.B[r.end:]
 	for range emptyReads {
-		n, err := r.src.Read(room)
-		if n < 0 || n > len(room) {
+		n, err := r.src.ReadLazily((*lender)(r))
+		if n < 0 || n > 0 && (r.chunk == nil || n > len(r.chunk.B)-r.end) {
 			panic("codec: the stream's Read returned an impossible count")
 		}
 		if err != nil {
@@ -34,7 +33,7 @@ func (r *Reader) fill() error {
 		}
 		if n > 0 {
 			r.end += n
-			r.adapt(n == len(room))
+			r.adapt(r.end == len(r.chunk.B))
 			return nil
 		}
 		if err != nil {
