@@ -11,7 +11,7 @@ import (
 // calls, requests go to a queue, callbacks run here but must not block. It
 // returns what ended the stream.
 func (c *Conn) read(from io.Reader) error {
-	tally := &tally{from: from, counts: &c.counts, line: c.line, partial: partial{ask: c.o.Partial, most: int64(c.o.MaxFrame)}}
+	tally := &tally{from: from, lazy: LazyReaderOf(from), counts: &c.counts, line: c.line, partial: partial{ask: c.o.Partial, most: int64(c.o.MaxFrame)}}
 	defer tally.partial.whole()
 	if c.o.Relay != nil {
 		tally.flush = func() { c.guard(c.o.Relay.Flush) }
@@ -78,6 +78,7 @@ const (
 // handed out, so that is where a burst ends and the next begins.
 type tally struct {
 	from          io.Reader
+	lazy          codec.LazyReader // from, if it can wait without a buffer
 	counts        *counts
 	line          *line
 	frames, bytes uint64
@@ -85,13 +86,33 @@ type tally struct {
 	partial       partial
 }
 
+var _ codec.LazyReader = (*tally)(nil)
+
+// Read is ReadLazily of a buffer that is there already.
 func (t *tally) Read(p []byte) (int, error) {
+	t.before()
+	return t.after(t.from.Read(p))
+}
+
+// ReadLazily implements codec.LazyReader.
+func (t *tally) ReadLazily(from codec.Lender) (int, error) {
+	t.before()
+	if t.lazy == nil {
+		return t.after(t.from.Read(from.Lend()))
+	}
+	return t.after(t.lazy.ReadLazily(from))
+}
+
+// before ends a burst, and after begins the next.
+func (t *tally) before() {
 	t.publish()
 	t.line.uncork(readerCork)
 	if t.flush != nil {
 		t.flush()
 	}
-	n, err := t.from.Read(p)
+}
+
+func (t *tally) after(n int, err error) (int, error) {
 	t.bytes = uint64(n)
 	if t.partial.ask != nil {
 		if refused := t.partial.more(n); refused != nil {

@@ -3,6 +3,7 @@ package conn
 import (
 	"io"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/correlator-go/correlator/codec"
@@ -17,9 +18,9 @@ const (
 	// instead of being copied into the batch: the copy of so much costs as much as a
 	// write call.
 	directBytes = 32 << 10
-	// batchKeep is the largest batch buffer that is kept between writes. A batch is
-	// at most batchBytes and a node below directBytes; only storms of cancels and
-	// what a stalled peer leaves over can make it larger.
+	// batchKeep is the largest batch buffer that is kept for the next writer, of
+	// whichever connection: an idle one has none. A batch is at most batchBytes and a
+	// node below directBytes; only storms of cancels can make it larger.
 	batchKeep = 1 << 20
 )
 
@@ -50,8 +51,9 @@ type writer struct {
 	failed    error  // what the write of one that stood in ended with
 
 	batch   []byte
-	rest    *node // taken from the line, not yet gathered
-	charge  int   // what the batch holds of room
+	box     *[]byte // what batch came in, from batches; nil without a batch
+	rest    *node   // taken from the line, not yet gathered
+	charge  int     // what the batch holds of room
 	frames  uint64
 	skipped uint64
 	flushed []chan struct{}
@@ -97,9 +99,7 @@ func (w *writer) resume() error {
 	}
 	w.stuck = false
 	err := w.write(w.unwritten)
-	if w.unwritten = w.unwritten[:0]; cap(w.unwritten) > batchKeep {
-		w.unwritten = nil
-	}
+	w.unwritten = nil
 	if err == nil {
 		w.written()
 	}
@@ -161,8 +161,15 @@ func (w *writer) noteCrowd() {
 	}
 }
 
+// batches are the buffers of writers that write.
+var batches = sync.Pool{New: func() any { return new([]byte) }}
+
 // gather moves nodes from rest into the batch until it is full.
 func (w *writer) gather() error {
+	if w.box == nil {
+		w.box = batches.Get().(*[]byte)
+		w.batch = (*w.box)[:0]
+	}
 	for w.rest != nil && len(w.batch) < batchBytes && !w.stuck {
 		n := w.rest
 		w.rest, n.next = n.next, nil
@@ -266,10 +273,11 @@ func (w *writer) flush() error {
 	if err := w.write(w.batch); err != nil {
 		return err
 	}
-	w.batch = w.batch[:0]
-	if cap(w.batch) > batchKeep {
-		w.batch = nil
+	if cap(w.batch) <= batchKeep {
+		*w.box = w.batch[:0]
+		batches.Put(w.box)
 	}
+	w.batch, w.box = nil, nil
 	w.written()
 	return nil
 }
@@ -318,5 +326,5 @@ func (w *writer) announce() {
 // abandon ends the writer. Who waits in Flush also watches the connection's
 // end, so nothing needs to be told.
 func (w *writer) abandon() {
-	w.batch, w.unwritten, w.rest, w.flushed = nil, nil, nil, nil
+	w.batch, w.box, w.unwritten, w.rest, w.flushed = nil, nil, nil, nil, nil
 }
