@@ -56,6 +56,12 @@ type HTTPOptions struct {
 	// clients that come back with Last-Event-ID. Zero is DefaultMaxReplayBytes,
 	// negative keeps none.
 	MaxReplayBytes int
+	// Detach takes the connections of event streams that a GET opens from net/http
+	// (http.Hijacker): an idle client then costs a third. Nothing between net/http and
+	// this handler may change the bodies of responses. An http.Server does not close
+	// such streams: they end with their sessions; see HTTP.EndDetached. In HTTP/2 they
+	// stay where they are.
+	Detach bool
 	// Retry is how long a client of the older era is told to wait before it
 	// comes back. Zero is DefaultRetry.
 	Retry time.Duration
@@ -88,6 +94,7 @@ type HTTP struct {
 
 	mu       sync.Mutex // protects the fields below
 	sessions map[string]*session
+	detached map[*detached]struct{}
 }
 
 // HTTP makes the handler of an endpoint. Server.Shutdown ends what it serves;
@@ -127,7 +134,7 @@ func newHTTP(b Backend, f *front, o HTTPOptions) (*HTTP, error) {
 		o.MaxReplayBytes = DefaultMaxReplayBytes
 	}
 	o.MaxReplayBytes = max(o.MaxReplayBytes, 0)
-	return &HTTP{front: f, backend: b, o: o, sessions: make(map[string]*session)}, nil
+	return &HTTP{front: f, backend: b, o: o, sessions: make(map[string]*session), detached: make(map[*detached]struct{})}, nil
 }
 
 // ServeHTTP serves one request.

@@ -35,27 +35,33 @@ func (h *HTTP) carryAs(w http.ResponseWriter, r *http.Request, s *session, t *tr
 		http: h, session: s, track: t, hold: a, after: after,
 		plain: plain, events: newSSEWriter(w, h.front.o.WriteTimeout),
 	}
+	c.run(r.Context().Done())
+}
+
+// run carries until there is no more to carry, or gone is closed; whole says that the
+// response came to an end as it should.
+func (c *carrier) run(gone <-chan struct{}) (whole bool) {
 	if !c.plain && c.prime() != nil {
-		return
+		return false
 	}
-	quiet := newPause(h.o.KeepAlive)
+	quiet := newPause(c.http.o.KeepAlive)
 	defer quiet.stop()
 	for {
 		more, err := c.drain()
 		if err != nil || !more {
-			return
+			return err == nil
 		}
 		quiet.again()
 		select {
-		case <-a.wake:
-		case <-a.lost:
-			return
+		case <-c.hold.wake:
+		case <-c.hold.lost:
+			return true
 		case <-quiet.over():
 			if c.prime() != nil || c.events.comment() != nil {
-				return
+				return false
 			}
-		case <-r.Context().Done():
-			return
+		case <-gone:
+			return false
 		}
 	}
 }

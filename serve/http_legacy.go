@@ -184,19 +184,19 @@ func (h *HTTP) get(w http.ResponseWriter, r *http.Request, caller mcp.Caller) {
 		h.reject(w, noSession())
 		return
 	}
-	defer s.exit()
 	last := r.Header.Get(headerLastEvent)
 	if last == "" {
 		t, a, after := s.listen()
-		h.carry(w, r, s, t, a, after)
+		h.listening(w, r, s, t, a, after)
 		return
 	}
 	t, a, after, ok := s.resume(last)
 	if !ok {
+		s.exit()
 		h.reject(w, refuse(http.StatusBadRequest, "event", "what followed this event is not kept any more"))
 		return
 	}
-	h.carry(w, r, s, t, a, after)
+	h.listening(w, r, s, t, a, after)
 }
 
 // delete ends a session.

@@ -40,7 +40,7 @@ func (w *web) begin(revision string) []string {
 }
 
 func TestSession(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
 		h := w.begin("2025-11-25")
 		r := w.do(http.MethodPost, old("1", "echo", `{"text":"old"}`, ""), h...)
 		require.Equal(t, "application/json", r.kind())
@@ -62,7 +62,7 @@ func TestSession(t *testing.T) {
 }
 
 func TestSessionRefusals(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
 		h := w.begin("2025-06-18")
 		for name, c := range map[string]struct {
 			method, body string
@@ -94,7 +94,7 @@ func TestSessionRefusals(t *testing.T) {
 }
 
 func TestSessionBatch(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
 		h := w.begin("2025-03-26")
 		r := w.do(http.MethodPost, "["+old("1", "echo", `{"text":"a"}`, "")+","+cancelled("9")+","+old("2", "echo", `{"text":"b"}`, "")+"]", h...)
 		require.Equal(t, http.StatusOK, r.StatusCode)
@@ -113,7 +113,7 @@ func TestSessionBatch(t *testing.T) {
 
 // A duplicate id in flight is refused, and the first one goes on.
 func TestSessionDuplicateID(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, f *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, f *tools) {
 		h := w.begin("2025-11-25")
 		first := make(chan string)
 		go func() { first <- w.do(http.MethodPost, old("1", "stuck", `{}`, ""), h...).all() }()
@@ -131,7 +131,7 @@ func TestSessionDuplicateID(t *testing.T) {
 
 // A disconnect cancels nothing here; the client comes back for the rest.
 func TestSessionResume(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{KeepAlive: time.Second, Retry: 500 * time.Millisecond}, func(w *web, f *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{KeepAlive: time.Second, Retry: 500 * time.Millisecond}, func(w *web, f *tools) {
 		h := w.begin("2025-11-25")
 		r := w.do(http.MethodPost, old("1", "stuck", `{}`, ""), h...)
 		first, ok := r.next()
@@ -165,7 +165,7 @@ func TestSessionResume(t *testing.T) {
 
 // A later response takes a stream over from one that may be dead.
 func TestSessionTakeOver(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{KeepAlive: -1}, func(w *web, _ *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{KeepAlive: -1}, func(w *web, _ *tools) {
 		h := w.begin("2025-11-25")
 		a := w.do(http.MethodGet, "", h...)
 		_, ok := a.next()
@@ -182,7 +182,7 @@ func TestSessionTakeOver(t *testing.T) {
 
 // What the session has to say before anybody listens is kept.
 func TestSessionKeepsWhatNobodySaw(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
 		h := w.begin("2025-06-18")
 		w.server.Notify(mcp.Notification{Kind: mcp.ToolsChanged})
 		r := w.do(http.MethodGet, "", h...)
@@ -198,7 +198,7 @@ func TestSessionKeepsWhatNobodySaw(t *testing.T) {
 
 // The events that are kept are bounded; who comes too late is told.
 func TestSessionReplayIsBounded(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{MaxReplayBytes: 4096}, func(w *web, _ *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{MaxReplayBytes: 4096}, func(w *web, _ *tools) {
 		h := w.begin("2025-11-25")
 		r := w.do(http.MethodPost, old("1", "progress", `{"n":100}`, `"p"`), h...)
 		first, _ := r.next()
@@ -217,7 +217,7 @@ func TestSessionReplayIsBounded(t *testing.T) {
 
 // The older era's questions to the client ride the stream of the call.
 func TestSessionAsk(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
 		h := w.begin("2025-11-25")
 		r := w.do(http.MethodPost, old("1", "ask", `{}`, ""), h...)
 		require.Equal(t, "text/event-stream", r.kind())
@@ -235,7 +235,7 @@ func TestSessionAsk(t *testing.T) {
 }
 
 func TestSessionIdle(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{SessionIdle: time.Minute, KeepAlive: -1}, func(w *web, f *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{SessionIdle: time.Minute, KeepAlive: -1}, func(w *web, f *tools) {
 		h := w.begin("2025-11-25")
 		r := w.do(http.MethodGet, "", h...)
 		_, _ = r.next()
@@ -256,7 +256,7 @@ func TestSessionIdle(t *testing.T) {
 
 // The session that was idle for longest makes room for a new one.
 func TestSessionLimit(t *testing.T) {
-	overHTTP(t, serve.Options{MaxConnections: 2}, serve.HTTPOptions{}, func(w *web, f *tools) {
+	overBoth(t, serve.Options{MaxConnections: 2}, serve.HTTPOptions{}, func(w *web, f *tools) {
 		first := w.begin("2025-11-25")
 		pass(time.Second)
 		second := w.begin("2025-11-25")
@@ -281,7 +281,7 @@ func TestSessionPrincipal(t *testing.T) {
 	o := serve.HTTPOptions{Authorize: func(r *http.Request) (mcp.Caller, error) {
 		return mcp.Caller{Principal: r.Header.Get("X-User")}, nil
 	}}
-	overHTTP(t, serve.Options{}, o, func(w *web, _ *tools) {
+	overBoth(t, serve.Options{}, o, func(w *web, _ *tools) {
 		h := w.begin("2025-11-25")
 		r := w.do(http.MethodPost, old("1", "echo", `{}`, ""), append(h, "X-User", "eve")...)
 		require.Equal(t, http.StatusNotFound, r.StatusCode)
@@ -290,7 +290,7 @@ func TestSessionPrincipal(t *testing.T) {
 }
 
 func TestModernOnly(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{ModernOnly: true}, func(w *web, _ *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{ModernOnly: true}, func(w *web, _ *tools) {
 		r := w.do(http.MethodPost, fmt.Sprintf(hello, "2025-11-25"))
 		require.Empty(t, r.Header.Get("Mcp-Session-Id"))
 		require.NotNil(t, parse(t, r.all()).Error)

@@ -28,6 +28,14 @@ func overHTTP(t *testing.T, o serve.Options, ho serve.HTTPOptions, test func(w *
 	})
 }
 
+// overBoth is overHTTP with net/http's streams, and then with detached ones.
+func overBoth(t *testing.T, o serve.Options, ho serve.HTTPOptions, test func(w *web, f *tools)) {
+	t.Helper()
+	for _, ho.Detach = range []bool{false, true} {
+		overHTTP(t, o, ho, test)
+	}
+}
+
 func TestHTTPOneAnswer(t *testing.T) {
 	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, _ *tools) {
 		r := w.tool("7", "echo", `{"text":"over HTTP"}`)

@@ -15,7 +15,7 @@ import (
 
 // A handler lets its client come again instead of holding a connection.
 func TestSessionPolling(t *testing.T) {
-	overHTTP(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, f *tools) {
+	overBoth(t, serve.Options{}, serve.HTTPOptions{}, func(w *web, f *tools) {
 		closed := make(chan bool, 4)
 		w.server.RegisterTool(mcp.ServerTool{
 			Tool: mcp.Tool{Name: "polled", InputSchema: json.RawMessage(`{"type":"object"}`)},

@@ -50,13 +50,18 @@ func (s *sseWriter) begin() error {
 	if s.began {
 		return nil
 	}
+	s.head()
+	return s.flush(nil)
+}
+
+// head writes the headers, which flush sends.
+func (s *sseWriter) head() {
 	s.began = true
 	h := s.to.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	s.to.WriteHeader(http.StatusOK)
-	return s.flush(nil)
 }
 
 // event sends a message. id is left out when it is empty.
@@ -98,7 +103,13 @@ func (s *sseWriter) comment() error {
 	return s.flush([]byte(":\n\n"))
 }
 
+// sseKeep is the longest buffer that a stream keeps while it is idle.
+const sseKeep = 1 << 10
+
 func (s *sseWriter) flush(p []byte) error {
+	if cap(s.buf) > sseKeep {
+		s.buf = nil
+	}
 	if err := s.to.write(p); err != nil {
 		return err
 	}
