@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	ws "github.com/coder/websocket"
+
+	"github.com/correlator-go/correlator/conn"
 )
 
 // AcceptOptions of a server. The zero value accepts browsers from its own host, and
@@ -61,5 +63,16 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	h.link = newLink(c)
-	return h.link, bufio.NewReadWriter(buffers.Reader, bufio.NewWriter(h.link)), nil
+	in := buffers.Reader
+	if lazy := conn.LazyReaderOf(c); lazy != nil && in.Buffered() <= intakeBytes {
+		begun, _ := in.Peek(in.Buffered()) // it has so many
+		h.link.in = newIntake(lazy, begun)
+		in = bufio.NewReaderSize(h.link, acceptBuffer)
+	}
+	return h.link, bufio.NewReadWriter(in, bufio.NewWriterSize(h.link, acceptBuffer)), nil
 }
+
+// acceptBuffer is how long the buffers of the library are, which it has on top of the
+// link's: a header is gathered in them, or a control frame. Those of net/http, 4 KiB
+// each, are left to the collector.
+const acceptBuffer = 144

@@ -1,10 +1,12 @@
 package websocket_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -174,4 +176,24 @@ func TestL18OversizeMessageOnASharedWebSocket(t *testing.T) {
 		require.NoError(t, c.Close())
 		require.Equal(t, ws.StatusNormalClosure, <-status)
 	}
+}
+
+// After a ping the server's reader is back where it waits with little on its stack.
+func TestPingsLeaveNoDeepStack(t *testing.T) {
+	nothingLeft(t)
+	s, conns := serving(t, httptest.NewServer, websocket.AcceptOptions{}, conn.Options{})
+	peer, _, err := ws.Dial(t.Context(), address(s), nil)
+	require.NoError(t, err)
+	peer.CloseRead(t.Context()) // hears pongs
+	server := <-conns
+	for range 3 {
+		require.NoError(t, peer.Ping(t.Context()))
+		require.Eventually(t, func() bool {
+			stacks := make([]byte, 1<<20)
+			stacks = stacks[:runtime.Stack(stacks, true)]
+			return bytes.Contains(stacks, []byte("(*intake).await")) && !bytes.Contains(stacks, []byte("(*Stream).look"))
+		}, time.Minute, time.Millisecond)
+	}
+	_ = server.Close()
+	_ = peer.CloseNow()
 }

@@ -20,10 +20,11 @@ const controlMost = 64 << 10
 type link struct {
 	net.Conn
 
+	in *intake // nil reads from Conn as it is
+
 	mu       sync.Mutex // protects the fields below
 	settled  sync.Cond  // with mu: told when a write has ended
-	out      []byte     // queued
-	spare    []byte     // the buffer that out changes places with
+	out      *[]byte    // queued; nil when nothing is
 	data     bool       // what is queued now is a message, whose writer flushes
 	control  int        // bytes of control frames that were queued since the last write
 	writing  bool
@@ -47,6 +48,13 @@ func newLink(c net.Conn) *link {
 // error that comes with bytes is given after them, so that nobody meets it who has
 // not asked for more.
 func (l *link) Read(p []byte) (int, error) {
+	if l.in != nil {
+		n, cut, err := l.in.read(p)
+		if cut {
+			l.cut.Store(true)
+		}
+		return n, err
+	}
 	if l.readEnd != nil {
 		l.cut.Store(true)
 		return 0, l.readEnd
@@ -68,7 +76,10 @@ func (l *link) Write(p []byte) (int, error) {
 	if l.err != nil {
 		return 0, l.err
 	}
-	l.out = append(l.out, p...)
+	if l.out == nil {
+		l.out = outBuffers.Get().(*[]byte)
+	}
+	*l.out = append(*l.out, p...)
 	if l.data {
 		return len(p), nil
 	}
@@ -105,25 +116,27 @@ func (l *link) flushControl() {
 	l.flushing = false
 }
 
-// flushKeep is the longest buffer that is kept between writes.
-const flushKeep = 1 << 20
+// outKeep is the longest buffer that is kept for the next one who writes.
+const outKeep = 256 << 10
+
+// outBuffers are what links gather in: an idle one has none.
+var outBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 func (l *link) flushLocked() error {
-	for l.err == nil && (l.writing || len(l.out) > 0) {
+	for l.err == nil && (l.writing || l.out != nil) {
 		if l.writing {
 			l.settled.Wait()
 			continue
 		}
 		out := l.out
-		l.out, l.control, l.writing = l.spare[:0], 0, true
-		l.spare = nil
+		l.out, l.control, l.writing = nil, 0, true
 		l.mu.Unlock()
-		_, err := l.Conn.Write(out)
+		_, err := l.Conn.Write(*out)
+		if *out = (*out)[:0]; cap(*out) <= outKeep {
+			outBuffers.Put(out)
+		}
 		l.mu.Lock()
 		l.writing = false
-		if cap(out) <= flushKeep {
-			l.spare = out
-		}
 		if err != nil {
 			l.failLocked(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	ws "github.com/coder/websocket"
 
+	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/conn"
 )
 
@@ -101,8 +102,7 @@ type Stream struct {
 	reason atomic.Pointer[string]
 	cause  atomic.Pointer[error] // why this side gave the link up
 	closed sync.Once
-	quiet  context.CancelFunc // ends the pings
-	pings  sync.WaitGroup
+	pings  pings
 }
 
 func newStream(socket *ws.Conn, l *link, o Options) *Stream {
@@ -115,17 +115,14 @@ func newStream(socket *ws.Conn, l *link, o Options) *Stream {
 	case o.CloseTimeout < 0:
 		o.CloseTimeout = 0
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &Stream{socket: socket, link: l, o: o, quiet: cancel}
+	s := &Stream{socket: socket, link: l, o: o}
 	s.code.Store(StatusNormal)
 	limit := o.ReadLimit
 	if limit <= 0 {
 		limit = -1
 	}
 	socket.SetReadLimit(limit)
-	if o.Ping > 0 {
-		s.pings.Go(func() { s.ping(ctx) })
-	}
+	s.pings.begin(o.Ping, s.ping)
 	return s
 }
 
@@ -138,6 +135,40 @@ func (s *Stream) Conn(o conn.Options) (*conn.Conn, error) {
 // Subprotocol is the one that was agreed on, "" for none.
 func (s *Stream) Subprotocol() string { return s.socket.Subprotocol() }
 
+// ReadLazily implements codec.LazyReader: the buffer is borrowed when a message has begun.
+func (s *Stream) ReadLazily(from codec.Lender) (int, error) {
+	for s.message == nil && !s.ended {
+		if in := s.link.in; in != nil {
+			in.await(from)
+		}
+		if err := s.look(true); err != nil && !errors.Is(err, errIdle) {
+			return 0, err
+		}
+	}
+	return s.Read(from.Lend())
+}
+
+// look asks the library for a message; idly says that errIdle may come before one has
+// begun. It is apart from ReadLazily so that nothing of it lies on the stack of who
+// waits there.
+//
+//go:noinline
+func (s *Stream) look(idly bool) error {
+	if in := s.link.in; idly && in != nil {
+		in.between.Store(true)
+		defer in.between.Store(false)
+	}
+	_, message, err := s.socket.Reader(context.Background())
+	switch {
+	case err == nil:
+		s.message = message
+		return nil
+	case errors.Is(err, errIdle):
+		return err
+	}
+	return s.readError(err)
+}
+
 // Read reads what messages hold, each followed by its end.
 func (s *Stream) Read(p []byte) (int, error) {
 	if len(p) == 0 {
@@ -149,11 +180,9 @@ func (s *Stream) Read(p []byte) (int, error) {
 		return 1, nil
 	}
 	if s.message == nil {
-		_, message, err := s.socket.Reader(context.Background())
-		if err != nil {
-			return 0, s.readError(err)
+		if err := s.look(false); err != nil {
+			return 0, err
 		}
-		s.message = message
 	}
 	n, err := s.message.Read(p)
 	for rest := p[:n]; ; { // no message may hold an end: what is no UTF-8 stays none
@@ -247,7 +276,10 @@ func (s *Stream) CloseWith(code int, reason string) {
 // and while other methods are under way, which then fail.
 func (s *Stream) Close() error {
 	s.closed.Do(func() {
-		s.quiet()
+		s.pings.end()
+		if in := s.link.in; in != nil {
+			in.parting.Store(true)
+		}
 		code, reason := int(s.code.Load()), ""
 		if r := s.reason.Load(); r != nil {
 			reason = *r
@@ -259,7 +291,7 @@ func (s *Stream) Close() error {
 		defer late.Stop()
 		_ = s.socket.Close(ws.StatusCode(code), reason) // the link is closed in any case
 	})
-	s.pings.Wait()
+	s.pings.over.Wait()
 	return nil
 }
 
@@ -279,32 +311,4 @@ func sendable(code int) bool {
 func (s *Stream) fail(why error) {
 	s.cause.CompareAndSwap(nil, &why)
 	_ = s.link.Conn.Close()
-}
-
-// ping sends pings until one is not answered, or ctx ends.
-func (s *Stream) ping(ctx context.Context) {
-	pause := time.NewTicker(s.o.Ping)
-	defer pause.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-pause.C:
-		}
-		if err := s.pingOnce(ctx); err != nil {
-			if errors.Is(err, context.DeadlineExceeded) {
-				s.fail(ErrNoPong)
-			}
-			return // else the link has ended, which the reader knows better
-		}
-	}
-}
-
-func (s *Stream) pingOnce(ctx context.Context) error {
-	if s.o.PingTimeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.o.PingTimeout)
-		defer cancel()
-	}
-	return s.socket.Ping(ctx)
 }
