@@ -195,6 +195,7 @@ func TestHeldCallEnds(t *testing.T) {
 				g, c, s, w, id := modernAtOlder(t, u, modernCall(`1`, ``))
 				w.Say(elicit)
 				_, state := asked(t, c.Next())
+				synctest.Wait() // who opened the way has done what waited: the next call is sent at once
 				end(c, s, state)
 				synctest.Wait()
 				cancels := w.Cancels()

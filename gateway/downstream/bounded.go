@@ -3,6 +3,9 @@ package downstream
 import (
 	"net"
 	"sync"
+
+	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/conn"
 )
 
 // bounded is a listener that keeps so many connections open at once and lets others
@@ -36,7 +39,11 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 		<-l.places
 		return nil, err
 	}
-	return &boundedConn{Conn: c, listener: l}, nil
+	b := &boundedConn{Conn: c, listener: l}
+	if lazy := conn.LazyReaderOf(c); lazy != nil {
+		return &lazyBounded{b, lazy}, nil
+	}
+	return b, nil
 }
 
 func (l *boundedListener) Close() error {
@@ -56,3 +63,12 @@ func (c *boundedConn) Close() error {
 	c.once.Do(func() { <-c.listener.places })
 	return err
 }
+
+// lazyBounded is a boundedConn that can wait without a buffer.
+type lazyBounded struct {
+	*boundedConn
+	lazy codec.LazyReader
+}
+
+// ReadLazily implements codec.LazyReader.
+func (c *lazyBounded) ReadLazily(from codec.Lender) (int, error) { return c.lazy.ReadLazily(from) }

@@ -223,5 +223,6 @@ func (e *Endpoint) Close() error {
 	}
 	e.links.end(gateway.ErrClosed)
 	e.links.all.Wait()
+	e.http.EndDetached(DefaultEndTimeout)
 	return nil
 }

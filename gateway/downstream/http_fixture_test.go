@@ -42,6 +42,7 @@ func serveWebOf(t *testing.T, g gateway.Options, o downstream.HTTPOptions, so do
 	t.Helper()
 	w := &web{t: t, scheme: "http", server: &fake.Server{}, client: &http.Client{Transport: &http.Transport{}}}
 	g.Upstreams[0].Name, g.Upstreams[0].Opener = "fake", w.server
+	o.Front.Detach = true
 	var err error
 	w.g, err = gateway.New(g)
 	require.NoError(t, err)

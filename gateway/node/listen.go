@@ -101,6 +101,7 @@ func (n *Node) listener(c *config.Config, l *config.Listen) (*place, error) {
 // web serves Streamable HTTP and WebSockets at the path of u, and what belongs beside it.
 func (n *Node) web(c *config.Config, l *config.Listen, u *url.URL, p *place, duplex downstream.Options) error {
 	o := downstream.HTTPOptions{Plain: c.SpeaksPlain(), Verifier: &visitors{n, l.Identity}}
+	o.Front.Detach = true
 	o.Front.AllowedHosts, o.Front.AllowedOrigins = l.Hosts, l.Origins
 	o.Limits.MaxFrame, o.Limits.MaxConnections, o.Limits.WriteBuffer = c.Clients.Frame, c.Clients.Most, c.Clients.Buffer
 	o.WebSocket.Conn, o.WebSocket.MaxConnections = duplex.Conn, c.Clients.Most

@@ -26,6 +26,9 @@ const startWait = 20 * time.Second
 // errLate: a process does not serve.
 var errLate = errors.New("check: a process does not serve")
 
+// errStatus: HTTP answered something else.
+var errStatus = errors.New("check: not the status that is due")
+
 // begin starts this program in a role, or another program whose clients come to socket.
 func begin(program, socket string, args ...string) (*child, error) {
 	c := &child{cmd: exec.Command(program, args...), Socket: socket}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/correlator-go/correlator/bench/claim"
@@ -190,42 +191,64 @@ func (b *bed) cost(rate float64) ([]row, error) {
 
 // memory measures what idle clients and pending calls hold.
 func (b *bed) memory() ([]row, error) {
-	base, err := b.mute.usage("gc")
-	if err != nil {
-		return nil, err
+	var rows []row
+	for n, kind := range idleKinds {
+		cost, err := b.idleCost(n, kind)
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row{claim.Claim{Name: fmt.Sprintf("memory of an idle client, of %d, by %s", b.idle, kind.name), Bound: claim.AtMost, Demand: 20 << 10, Unit: "B"}, cost})
 	}
-	idle, err := join(b.socket("mute"), b.idle)
-	if err != nil {
-		idle.leave()
-		return nil, fmt.Errorf("%d idle clients: %w", len(idle.conns), err)
-	}
-	with, err := b.mute.usage("gc")
-	idle.leave()
-	if err != nil {
-		return nil, err
-	}
-	rows := []row{{claim.Claim{Name: fmt.Sprintf("memory of an idle client, of %d", b.idle), Bound: claim.AtMost, Demand: 20 << 10, Unit: "B"}, each(base, with, b.idle)}}
 	c, err := join(b.socket("mute"), b.clients)
 	defer c.leave()
 	if err != nil {
 		return rows, err
 	}
-	if base, err = b.mute.usage("gc"); err != nil {
+	base, err := b.mute.usage("gc")
+	if err != nil {
 		return rows, err
 	}
 	if err := c.hang(b.pending); err != nil {
 		return rows, err
 	}
-	if with, err = b.settled(); err != nil {
+	with, err := b.mute.settled()
+	if err != nil {
 		return rows, err
 	}
 	return append(rows, row{claim.Claim{Name: fmt.Sprintf("memory of a pending call, of %d", b.pending), Bound: claim.AtMost, Demand: 700, Unit: "B"}, each(base, with, b.pending)}), nil
 }
 
-// settled is the gateway's usage when it has taken all calls, and written them.
-func (b *bed) settled() (u usage, err error) {
+// idleCost is what one idle client of a kind costs, in a gateway that has seen no other.
+// A first client has come before, so that what comes with the first one is in the base.
+func (b *bed) idleCost(n int, kind idleKind) (float64, error) {
+	socket := b.socket("idle" + strconv.Itoa(n))
+	gate, err := beginRole("gateway", socket, b.socket("silent"))
+	if err != nil {
+		return 0, err
+	}
+	defer gate.end()
+	first, err := rest(socket, kind, 1)
+	defer first.leave()
+	if err != nil {
+		return 0, err
+	}
+	base, err := gate.settled()
+	if err != nil {
+		return 0, err
+	}
+	all, err := rest(socket, kind, b.idle)
+	defer all.leave()
+	if err != nil {
+		return 0, fmt.Errorf("%d idle clients: %w", len(all.conns), err)
+	}
+	with, err := gate.settled()
+	return each(base, with, b.idle), err
+}
+
+// settled is the usage of a process when it has done all that it was asked to.
+func (c *child) settled() (u usage, err error) {
 	for last := -1.0; ; time.Sleep(200 * time.Millisecond) {
-		if u, err = b.mute.usage("gc"); err != nil || u.CPU-last < 0.1 {
+		if u, err = c.usage("gc"); err != nil || u.CPU-last < 0.1 {
 			return u, err
 		}
 		last = u.CPU

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -128,6 +129,28 @@ func passes(args []string) error {
 	if err != nil {
 		return err
 	}
-	go func() { _ = downstream.Listen(context.Background(), g, l, downstream.Options{MaxConnections: -1}) }() // until the process ends
+	// Both serve until the process ends.
+	go func() { _ = downstream.Listen(context.Background(), g, l, downstream.Options{MaxConnections: -1}) }()
+	return web(g, args[0]+webSocket)
+}
+
+// web serves the gateway's clients over HTTP.
+func web(g *gateway.Gateway, socket string) error {
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		return err
+	}
+	var o downstream.HTTPOptions
+	o.WebSocket.MaxConnections, o.Limits.MaxConnections = 1<<20, 1<<20
+	o.Front.Detach = true
+	endpoint, err := downstream.NewEndpoint(g, o)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", endpoint)
+	go func() {
+		_ = downstream.ServeHTTP(context.Background(), l, mux, downstream.ServerOptions{MaxConnections: -1}, endpoint.Close)
+	}()
 	return nil
 }
