@@ -232,6 +232,7 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 	if r := c.rare.Load(); r != nil && r.rounds != nil && m.Kind == codec.KindResult && c.wants(m.Result()) {
 		return
 	}
+	m = c.backend.Load().target.shown(c.method, m)
 	c.leave()
 	if p := c.asPart(); p != nil {
 		p.ended(m.Result(), m.Err())

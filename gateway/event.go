@@ -24,6 +24,9 @@ const (
 	Dropped
 	// UpstreamEnded: the gateway itself ended a way, which nobody uses any more.
 	UpstreamEnded
+	// ResourcesConflict: two upstreams of a merged server have one resource; Err is a
+	// *ResourceConflict. Each conflict is told once.
+	ResourcesConflict
 )
 
 // Outcome says how a call ended, in words that metrics use as they are.

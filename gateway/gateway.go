@@ -37,12 +37,13 @@ type Gateway struct {
 	retired  map[*target]struct{} // not in the plan any more, and not over
 	closed   bool
 
-	gate    *limit.Gate // before all upstreams
-	rates   *limit.Rates
-	watches watches
-	counts  counts
-	views   views
-	tasks   tasks
+	gate      *limit.Gate // before all upstreams
+	rates     *limit.Rates
+	watches   watches
+	counts    counts
+	views     views
+	conflicts conflicts
+	tasks     tasks
 	// holdings are the calls that wait for their clients to come back.
 	holdings holdings
 }

@@ -93,6 +93,9 @@ func (l *life) notified(burst *link.Burst, m *codec.Message) {
 			b.target.g.dropped(UnownedNote, nil, b)
 			return
 		}
+		if method == mcp.NoteResourceUpdated {
+			m = b.target.shown(method, m)
+		}
 		l.logged(burst, m, s, nil)
 	}
 }

@@ -29,7 +29,7 @@ func (s *Session) merged(b *link.Burst, c *call, m *codec.Message) {
 			c.end(b, Refused, nil, invalidParams("uri must be a string"))
 			return
 		}
-		s.byURI(b, c, m, uri)
+		s.byURI(b, c, m, uri, m.Envelope.Name)
 	case mcp.MethodComplete:
 		s.byRef(b, c, m)
 	case mcp.MethodInitialize, mcp.MethodDiscover:
@@ -84,7 +84,7 @@ func (s *Session) byRef(b *link.Burst, c *call, m *codec.Message) {
 	at := m.Envelope.Params.Off + ref.Off
 	in := func(s codec.Span) codec.Span { return codec.Span{Off: at + s.Off, End: at + s.End} }
 	if uri, ok := route.Text(spans[1].Of(ref.Of(m.Params()))); ok {
-		s.byURI(b, c, m, uri)
+		s.byURI(b, c, m, uri, in(spans[1]))
 		return
 	}
 	if spans[0].Present() {
@@ -96,11 +96,15 @@ func (s *Session) byRef(b *link.Burst, c *call, m *codec.Message) {
 	c.end(b, Refused, nil, invalidParams("ref names no prompt and no resource"))
 }
 
-// byURI sends a request to the upstream that has a resource. Where that is not known
-// the lists are asked for first.
-func (s *Session) byURI(b *link.Burst, c *call, m *codec.Message, uri string) {
-	if t := s.g.view(s).find(uri); t != nil {
-		t.backend(s).admit(b, c, m, nil)
+// byURI sends a request to the upstream that has a resource, whose URI stands at at. Where
+// that is not known the lists are asked for first.
+func (s *Session) byURI(b *link.Burst, c *call, m *codec.Message, uri string, at codec.Span) {
+	t := s.g.plan.Load().byPrefix(uri)
+	if t == nil {
+		t = s.g.view(s).find(uri)
+	}
+	if t != nil {
+		t.backend(s).admit(b, c, t.ownURI(m, at), nil)
 		return
 	}
 	if !c.take() {
@@ -148,7 +152,7 @@ func (c *call) learnResources(done func(v *view, has []*target)) {
 					continue
 				}
 				v.learn(l, q.target, r.result)
-				if l.Member == "resources" && (len(has) == 0 || has[len(has)-1] != q.target) {
+				if l.Member == "resources" && q.target.o.URIPrefix == "" && (len(has) == 0 || has[len(has)-1] != q.target) {
 					has = append(has, q.target)
 				}
 				if cursor, ok := merge.Next(r.result); ok {

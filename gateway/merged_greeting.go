@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"strings"
+
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/merge"
@@ -97,12 +99,15 @@ func (s *Session) mergeListen(c *call, m *codec.Message) {
 			at := make(map[*target][]string)
 			var granted []string
 			for _, uri := range l.URIs[:min(len(l.URIs), topicsMost)] {
-				t := v.find(uri)
+				t := s.g.plan.Load().byPrefix(uri)
+				if t == nil {
+					t = v.find(uri)
+				}
 				if t == nil && len(has) == 1 {
 					t = has[0]
 				}
 				if t != nil {
-					at[t] = append(at[t], uri)
+					at[t] = append(at[t], strings.TrimPrefix(uri, t.o.URIPrefix))
 					granted = append(granted, uri)
 				}
 			}

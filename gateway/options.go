@@ -109,6 +109,12 @@ type Upstream struct {
 	Name string
 	// Opener opens ways to it. Required.
 	Opener link.Opener
+	// URIPrefix stands before the URIs of its resources as clients of a merged server know
+	// them, "files+" for example: file:///a is files+file:///a then, in lists, in what is
+	// read, linked to and embedded, and in what clients ask for. It has two upstreams with
+	// one URI both be reached. A letter, then letters, digits, +, - and points; "" leaves
+	// URIs as they are. Without Options.Merge it means nothing.
+	URIPrefix string
 	// Isolation says which clients share a way.
 	Isolation Isolation
 	// Plain says that it speaks JSON-RPC but not MCP: then nothing is answered in its

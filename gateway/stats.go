@@ -8,6 +8,7 @@ type counts struct {
 	opened, openFailed                                            atomic.Uint64
 	panics                                                        atomic.Uint64
 	retried, hedged, coalesced                                    atomic.Uint64
+	conflicts                                                     atomic.Uint64
 }
 
 // Stats are counters of a gateway since it was made, and gauges. They are read one by
@@ -26,6 +27,8 @@ type Stats struct {
 	Retried, Hedged uint64
 	// Coalesced counts progress that a later one, or the answer, came in place of.
 	Coalesced uint64
+	// Conflicts counts resources that two upstreams of a merged server have, each once.
+	Conflicts uint64
 	// Waiting counts calls that wait to be sent, over all upstreams: a gauge.
 	Waiting int
 	// Admitted counts calls past a gate, that of the gateway and those of upstreams, and
@@ -49,6 +52,7 @@ func (g *Gateway) Stats() Stats {
 			s.Dropped[r] = n
 		}
 	}
+	s.Conflicts = c.conflicts.Load()
 	s.Retried, s.Hedged, s.Coalesced = c.retried.Load(), c.hedged.Load(), c.coalesced.Load()
 	s.Admitted, s.Waiting = g.gate.Load()
 	for _, t := range g.everyTarget() {

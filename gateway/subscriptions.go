@@ -297,6 +297,7 @@ func (h *hub) updated(burst *link.Burst, m *codec.Message) {
 		h.b.target.g.dropped(UnownedNote, nil, h.b)
 		return
 	}
+	m = h.b.target.shown(mcp.NoteResourceUpdated, m)
 	for s := range sessions {
 		s.send(burst, &link.Frame{Bytes: m.Frame(), Class: link.Note})
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"reflect"
 	"time"
+
+	"github.com/correlator-go/correlator/gateway/merge"
 )
 
 // plan is where requests go. It is replaced as a whole, so a request sees one plan.
@@ -46,6 +48,8 @@ func (g *Gateway) newPlan(o *Options, old *plan) (*plan, error) {
 			return nil, &OptionError{"Upstreams", u.Name + " has no Opener"}
 		case u.Isolation > Shared:
 			return nil, &OptionError{"Upstreams", u.Name + ": unknown isolation"}
+		case u.URIPrefix != "" && !merge.IsURIPrefix(u.URIPrefix):
+			return nil, &OptionError{"Upstreams", u.Name + ": URIPrefix must be a letter, then letters, digits, +, - and points"}
 		case p.targets[u.Name] != nil:
 			return nil, &OptionError{"Upstreams", "two are called " + u.Name}
 		}

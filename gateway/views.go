@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/correlator-go/correlator/gateway/merge"
@@ -22,22 +23,52 @@ type template struct {
 }
 
 // learn notes what a list says. Of two upstreams with one URI the first in the
-// options has it.
+// options has it, whatever list came first, and the conflict is told.
 func (v *view) learn(l merge.List, t *target, result []byte) {
-	uris := merge.URIs(l, result)
+	for uri, other := range v.note(l, t, merge.URIs(l, result)) {
+		if t.before(other) {
+			t.g.conflict(uri, t, other)
+		} else {
+			t.g.conflict(uri, other, t)
+		}
+	}
+}
+
+// note gives the URIs that another upstream has, too, with that one.
+func (v *view) note(l merge.List, t *target, uris []string) map[string]*target {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.exact == nil {
 		v.exact = make(map[string]*target)
 	}
+	var twice map[string]*target
 	for _, uri := range uris {
-		if had := v.exact[uri]; had == nil || t.before(had) {
+		had := v.exact[uri]
+		if had == nil || t.before(had) {
 			v.exact[uri] = t
+		}
+		if had != nil && had.o.Name != t.o.Name {
+			if twice == nil {
+				twice = make(map[string]*target)
+			}
+			twice[uri] = had
 		}
 		if l.Member == "resourceTemplates" {
 			v.templates = append(v.templates, template{uri, t})
 		}
 	}
+	return twice
+}
+
+// byPrefix is the upstream whose resources have URIs that begin like uri, nil if there is
+// none: of two the one that says more.
+func (p *plan) byPrefix(uri string) (found *target) {
+	for _, t := range p.order {
+		if prefix := t.o.URIPrefix; prefix != "" && strings.HasPrefix(uri, prefix) && (found == nil || len(prefix) > len(found.o.URIPrefix)) {
+			found = t
+		}
+	}
+	return found
 }
 
 // find gives the upstream that has a resource, or the template of one.

@@ -45,6 +45,7 @@ func (c *Config) check(wrong report) {
 		u := c.Upstreams[name]
 		u.check("upstreams."+name, name, c.Merge, wrong)
 	}
+	c.checkURIPrefixes(wrong)
 	c.Auth.check(wrong)
 	c.Status.check(c.Listen, wrong)
 	if c.Telemetry.Sample > 1 {
@@ -145,6 +146,28 @@ func loopback(host string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// uriPrefix is what a URI may begin with and still be one.
+var uriPrefix = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]{0,63}$`)
+
+// checkURIPrefixes sees to it that a URI tells whose it is.
+func (c *Config) checkURIPrefixes(wrong report) {
+	seen := map[string]string{}
+	for _, name := range c.order {
+		prefix, path := c.Upstreams[name].URIPrefix, "upstreams."+name+".uriPrefix"
+		switch {
+		case prefix == "":
+			continue
+		case !c.Merge:
+			wrong(path, "is for merge: true")
+		case !uriPrefix.MatchString(prefix):
+			wrong(path, "must be a letter, then letters, digits, +, - and points, such as files+")
+		case seen[prefix] != "":
+			wrong(path, "is the prefix of "+seen[prefix]+" as well")
+		}
+		seen[prefix] = name
+	}
 }
 
 var upstreamName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)

@@ -56,6 +56,7 @@ type Upstream struct {
 	Headers        map[string]string    `yaml:"headers" doc:"Headers of each request to http, https, ws and wss. Nothing of a client's credentials is ever passed on."`
 	TLS            *TLS                 `yaml:"tls" doc:"Our certificate, and the authorities of the server's; without it those of the system."`
 	Protocol       string               `yaml:"protocol" enum:"mcp jsonrpc" doc:"What it speaks. Default mcp. jsonrpc is JSON-RPC 2.0 without MCP: nothing is answered in its place, there is no handshake, and it cannot be merged."`
+	URIPrefix      string               `yaml:"uriPrefix" doc:"What stands before the URIs of its resources where upstreams are merged, such as files+ for files+file:///a, so that two with one URI are both reached. A letter, then letters, digits, +, - and points."`
 	Isolation      string               `yaml:"isolation" enum:"session identity shared" doc:"Who shares a way to it: nobody, the clients of one identity, or all."`
 	MaxWays        int                  `yaml:"maxWays" doc:"How many ways (child processes, connections) isolation may make."`
 	Idle           time.Duration        `yaml:"idle" doc:"How long a way that nobody uses is kept."`

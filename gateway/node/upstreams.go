@@ -49,7 +49,7 @@ func (n *Node) upstreams(c *config.Config, before map[string]built) (map[string]
 
 func optionsOf(name string, u *config.Upstream, opener link.Opener) gateway.Upstream {
 	out := gateway.Upstream{
-		Name: name, Opener: opener, Plain: u.Protocol == "jsonrpc", Isolation: isolation(u.Isolation),
+		Name: name, Opener: opener, Plain: u.Protocol == "jsonrpc", Isolation: isolation(u.Isolation), URIPrefix: u.URIPrefix,
 		Timeout: u.Deadlines.Total, IdleTimeout: u.Deadlines.Idle, OpenTimeout: u.OpenTimeout,
 		MaxWays: u.MaxWays, IdleAfter: u.Idle, HedgeAfter: u.Hedge,
 		BackoffMin: u.RestartBackoff.Min, BackoffMax: u.RestartBackoff.Max, BackoffStable: u.RestartBackoff.Stable,

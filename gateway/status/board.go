@@ -170,6 +170,8 @@ func (b *Board) Observe(e gateway.Event) {
 		b.log.Warn("upstream is down", "upstream", e.Upstream, "error", auth.Redact(text(e.Err)))
 	case gateway.UpstreamEnded:
 		b.log.Info("upstream was ended", "upstream", e.Upstream, "reason", text(e.Err))
+	case gateway.ResourcesConflict:
+		b.log.Warn("two upstreams have one resource; uriPrefix lets both be reached", "error", auth.Redact(text(e.Err)))
 	case gateway.Dropped:
 		if e.Upstream != "" {
 			b.meters.of(e.Upstream).dropped(e.Reason)

@@ -186,6 +186,7 @@ func (b *Board) writeMetrics(w io.Writer) {
 	put("counter", "correlator_gateway_upstreams_opened_total", sample{"", s.Opened})
 	put("counter", "correlator_gateway_upstreams_failed_total", sample{"", s.OpenFailed})
 	put("counter", "correlator_gateway_panics_total", sample{"", s.Panics})
+	put("counter", "correlator_gateway_resource_conflicts_total", sample{"", s.Conflicts})
 	if b.o.Guard != nil {
 		s := b.o.Guard()
 		put("counter", "correlator_gateway_guard_restarts_total", sample{"", s.Restarts})
