@@ -2,6 +2,8 @@ package websocket
 
 import (
 	"bufio"
+	"bytes"
+	"io"
 	"net"
 	"net/http"
 
@@ -63,13 +65,14 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	h.link = newLink(c)
-	in := buffers.Reader
-	if lazy := conn.LazyReaderOf(c); lazy != nil && in.Buffered() <= intakeBytes {
-		begun, _ := in.Peek(in.Buffered()) // it has so many
-		h.link.in = newIntake(lazy, begun)
-		in = bufio.NewReaderSize(h.link, acceptBuffer)
+	early, _ := buffers.Reader.Peek(buffers.Reader.Buffered()) // it has so many
+	src, size := io.Reader(io.MultiReader(bytes.NewReader(early), h.link)), buffers.Reader.Size()
+	if lazy := conn.LazyReaderOf(c); lazy != nil && len(early) <= intakeBytes {
+		h.link.in = newIntake(lazy, early)
+		src, size = h.link, acceptBuffer
 	}
-	return h.link, bufio.NewReadWriter(in, bufio.NewWriterSize(h.link, acceptBuffer)), nil
+	over := &followed{h.link, &lengths{src: src}}
+	return over, bufio.NewReadWriter(bufio.NewReaderSize(over, size), bufio.NewWriterSize(h.link, acceptBuffer)), nil
 }
 
 // acceptBuffer is how long the buffers of the library are, which it has on top of the

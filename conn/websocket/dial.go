@@ -81,7 +81,7 @@ func Dial(ctx context.Context, url string, o DialOptions) (*Stream, error) {
 		used.Store(linkBelow(got.Conn))
 	}})
 	socket, answer, err := ws.Dial(ctx, url, &ws.DialOptions{
-		HTTPClient: &http.Client{Transport: transport}, HTTPHeader: o.Header, Subprotocols: o.Subprotocols,
+		HTTPClient: &http.Client{Transport: &upgrades{transport}}, HTTPHeader: o.Header, Subprotocols: o.Subprotocols,
 		CompressionMode: o.compression(),
 	})
 	if err != nil {

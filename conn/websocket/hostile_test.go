@@ -3,8 +3,10 @@ package websocket_test
 import (
 	"crypto/sha1"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -47,24 +49,26 @@ func speaks(t *testing.T, bytes string) string {
 	return address(server)
 }
 
-// A length is announced in 64 bits, and then nothing comes. What no length can be
-// ends the link, and all its calls at once. What one can be buys no memory; calls
-// keep their deadlines, and a link that pings learns that nobody answers.
+// A length is announced in 64 bits, and then nothing comes. What no length can be, or
+// is above all limits, ends the link, and all its calls at once. What one can be buys no
+// memory; calls keep their deadlines, and a link that pings learns that nobody answers.
 func TestC11HostileLength(t *testing.T) {
 	for name, c := range map[string]struct {
 		bytes string
-		legal bool
+		want  error // nil is one of the library below: no length is negative
 	}{
-		"2^63-1":             {"\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", true},
-		"2^63-1, and a byte": {"\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff{", true},
-		"2^40":               {"\x81\x7f\x00\x00\x01\x00\x00\x00\x00\x00", true},
-		"2^63":               {"\x81\x7f\x80\x00\x00\x00\x00\x00\x00\x00", false},
-		"2^64-1":             {"\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff", false},
+		"2^63-1":             {"\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", websocket.ErrReadLimit},
+		"2^63-1, and a byte": {"\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff{", websocket.ErrReadLimit},
+		"2^63":               {"\x81\x7f\x80\x00\x00\x00\x00\x00\x00\x00", nil},
+		"2^64-1":             {"\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff", nil},
+		"2^32+1":             {"\x81\x7f\x00\x00\x00\x01\x00\x00\x00\x01", websocket.ErrReadLimit},
+		"after a ping":       {"\x89\x02hi\x81\x7f\x00\x00\x00\x01\x00\x00\x00\x01", websocket.ErrReadLimit},
+		"2^32":               {"\x81\x7f\x00\x00\x00\x01\x00\x00\x00\x00", websocket.ErrNoPong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			nothingLeft(t)
 			o := websocket.DialOptions{Options: websocket.Options{CloseTimeout: -1}}
-			if c.legal {
+			if c.want == websocket.ErrNoPong {
 				o.Ping, o.PingTimeout = 20*time.Millisecond, 20*time.Millisecond
 			}
 			_, link := connect(t, speaks(t, c.bytes), o, conn.Options{})
@@ -72,11 +76,10 @@ func TestC11HostileLength(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err := link.Call(background, "m", nil, conn.CallOptions{Timeout: conn.NoTimeout})
 			require.ErrorIs(t, err, conn.ErrClosed)
-			if c.legal {
-				require.ErrorIs(t, err, websocket.ErrNoPong)
-			} else {
-				require.NotErrorIs(t, err, websocket.ErrNoPong)
+			if c.want != nil {
+				require.ErrorIs(t, err, c.want)
 			}
+			require.Equal(t, c.want == websocket.ErrNoPong, errors.Is(err, websocket.ErrNoPong))
 			runtime.ReadMemStats(&after)
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), "nothing is made for what was announced")
 			<-link.Done()
@@ -84,9 +87,30 @@ func TestC11HostileLength(t *testing.T) {
 	}
 }
 
+// The same from a client, which masks its frames, at a server; it is told why.
+func TestC11HostileLengthAtAServer(t *testing.T) {
+	nothingLeft(t)
+	server, conns := serving(t, httptest.NewServer, websocket.AcceptOptions{}, conn.Options{})
+	peer, err := net.Dial("tcp", server.Listener.Addr().String())
+	require.NoError(t, err)
+	defer func() { _ = peer.Close() }()
+	// The first frame comes with the handshake, so that it lies in the server's buffer.
+	_, err = io.WriteString(peer, "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"+"\x81\x82\x00\x00\x00\x00{}"+"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00")
+	require.NoError(t, err)
+	link := <-conns
+	_, err = link.Call(background, "m", nil, conn.CallOptions{Timeout: conn.NoTimeout})
+	require.ErrorIs(t, err, conn.ErrClosed)
+	require.ErrorIs(t, err, websocket.ErrReadLimit)
+	<-link.Done()
+	said, err := io.ReadAll(peer)
+	require.NoError(t, err)
+	require.Contains(t, string(said), "\x88\x02\x03\xf1", "status 1009")
+}
+
 func TestC11DeadlinesHoldBehindAHostileLength(t *testing.T) {
 	nothingLeft(t)
-	_, link := connect(t, speaks(t, "\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff"),
+	_, link := connect(t, speaks(t, "\x81\x7f\x00\x00\x00\x00\x7f\xff\xff\xff"), // 2 GiB, which may come
 		websocket.DialOptions{Options: websocket.Options{CloseTimeout: -1}}, conn.Options{CloseTimeout: -1})
 	_, err := link.Call(background, "m", nil, conn.CallOptions{Timeout: 20 * time.Millisecond})
 	require.ErrorIs(t, err, conn.ErrTimeout)

@@ -23,7 +23,8 @@ const DefaultCloseTimeout = time.Second
 type Options struct {
 	// ReadLimit closes the link, with status 1009, when a message comes in that is
 	// longer, in bytes. Zero and negative are no limit: conn.Options.MaxFrame
-	// bounds what is kept of a message, and the link stays up.
+	// bounds what is kept of a message, and the link stays up. A frame that announces
+	// more than 4 GiB ends the link in any case, before it comes.
 	ReadLimit int64
 	// Ping is the pause between two pings. Zero and negative send none.
 	Ping time.Duration
@@ -46,7 +47,8 @@ func (o Options) compression() ws.CompressionMode {
 }
 
 var (
-	// ErrReadLimit: a message above Options.ReadLimit came in, which ended the link.
+	// ErrReadLimit: a message above Options.ReadLimit came in, or a frame above 4 GiB was
+	// announced, which ended the link.
 	ErrReadLimit = errors.New("websocket: message above the read limit")
 	// ErrNoPong: a ping was not answered within Options.PingTimeout.
 	ErrNoPong = errors.New("websocket: ping not answered")
@@ -222,6 +224,10 @@ func (s *Stream) readError(err error) error {
 	}
 	if closed, ok := errors.AsType[ws.CloseError](err); ok {
 		return &CloseError{int(closed.Code), closed.Reason}
+	}
+	if long, ok := errors.AsType[*announcedError](err); ok {
+		s.CloseWith(StatusTooBig, "") // nobody has told the peer yet
+		return long
 	}
 	switch {
 	case errors.Is(err, ws.ErrMessageTooBig):
