@@ -73,7 +73,7 @@ bench-check: ## every performance claim: demanded and measured, non-zero exit wh
 gateway-check: ## what the gateway costs beside a byte copy and the SDKs' proxies: demanded and measured
 	$(GO) -C gateway run ./internal/check $(if $(filter 1,$(QUICK)),-quick)
 
-bench-peers: ## against every rival, ten minutes; FULL=1: every row, longer. Writes PEERS_JSON
+bench-peers: ## every row against the rivals that come near in it, ten minutes; FULL=1: all in all, longer. Writes PEERS_JSON
 	$(GO) -C bench/peers run . run $(if $(filter 1,$(FULL)),-full) -json $(abspath $(PEERS_JSON))
 
 bench-peers-check: ## what must hold against the rivals, non-zero exit where it does not
