@@ -163,7 +163,11 @@ func (s *Session) requestedAs(b *link.Burst, m *codec.Message, id route.Echo, in
 			d = &Decision{Refusal: refusal}
 		}
 	}
-	if t == nil || !t.o.Plain {
+	switch {
+	case t != nil && t.o.Plain:
+	case readsTwice(c.method, m.Params(), s.older.Load()):
+		d = &Decision{Refusal: unreadableParams(codec.ErrDuplicateMember)}
+	default:
 		s.hear(c, m)
 	}
 	if in != nil {
