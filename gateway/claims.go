@@ -124,3 +124,36 @@ func (b *backend) soleClient(l *life) *Session {
 	defer g.mu.Unlock()
 	return g.sessions[number]
 }
+
+// whyNobody says, for the server to read, why what it asks is for no client.
+func (b *backend) whyNobody(l *life) string {
+	const told = "whom this is for cannot be told: "
+	switch {
+	case b.target.o.Plain:
+		return told + "clients share this server, and JSON-RPC alone does not say whose request it is at work for"
+	case l.streams:
+		return told + "it came on no request's own stream"
+	}
+	switch calls, recent := b.claims.count(b.target.g.clock.Now()); {
+	case calls > 1:
+		return told + "several clients that share this server have requests in flight"
+	case calls == 1:
+		return told + "one client has requests in flight, and another one had some a moment ago"
+	case recent > 0:
+		return told + "no request is in flight any more"
+	}
+	return told + "no client has a request in flight"
+}
+
+// count is how many sessions have calls in flight, and how many beyond that the server
+// may still speak of.
+func (c *claims) count(now time.Duration) (calls, recent int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range c.doubts {
+		if _, here := c.calls[d.session]; d.session != 0 && !here && d.until > now {
+			recent++
+		}
+	}
+	return len(c.calls), recent
+}

@@ -45,7 +45,7 @@ func (l *life) asked(burst *link.Burst, m *codec.Message, about *call) {
 	}
 	if s == nil {
 		b.target.g.dropped(UnownedAsk, nil, b)
-		l.refuseAsk(burst, m, codec.CodeMethodNotFound, "many clients share this server: whom it asks cannot be told")
+		l.refuseAsk(burst, m, codec.CodeMethodNotFound, b.whyNobody(l))
 		return
 	}
 	if s.isModern() {

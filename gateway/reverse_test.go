@@ -71,6 +71,39 @@ func TestUnprovedIsRefused(t *testing.T) {
 	require.EqualValues(t, 1, s.Dropped[gateway.UnownedNote])
 }
 
+// A server that is refused hears the reason that holds: nobody at work, one after
+// another, or several; that clients share it is none by itself.
+func TestRefusedAskSaysWhy(t *testing.T) {
+	for _, isolation := range []gateway.Isolation{gateway.Shared, gateway.PerIdentity} {
+		g, server := start(t, gateway.Upstream{Isolation: isolation})
+		a, _ := join(g)
+		b, _ := join(g)
+		begin(t, a)
+		w := server.Way(0)
+		refused := func(why string) {
+			t.Helper()
+			w.Say(elicit)
+			require.Contains(t, w.Next(), `"code":-32601,"message":"whom this is for cannot be told: `+why)
+		}
+		refused(`no client has a request in flight`)
+		require.NoError(t, a.Say(call(`1`)))
+		first, _ := w.NextRequest()
+		require.NoError(t, b.Say(call(`1`)))
+		second, _ := w.NextRequest()
+		refused(`several clients that share this server have requests in flight`)
+		w.Say(answer(first))
+		refused(`one client has requests in flight, and another one had some a moment ago`)
+		w.Say(answer(second))
+		refused(`no request is in flight any more`)
+	}
+	g, server := startPlain(t, gateway.Shared)
+	c, _ := join(g)
+	require.NoError(t, c.Say(call(`1`)))
+	_ = server.Way(0).Next()
+	server.Way(0).Say(elicit)
+	require.Contains(t, server.Way(0).Next(), `JSON-RPC alone does not say`)
+}
+
 // The proof has to hold when the server wrote, not when we read: a client whose call has
 // just ended counts for a while, and longer if the server may still be at work for it.
 func TestProofOutlastsCalls(t *testing.T) {
