@@ -114,16 +114,16 @@ func (n *Node) enter(ctx context.Context) error {
 	}
 	js, err := jetstream.New(n.nc)
 	if err != nil {
-		return fmt.Errorf("cluster: %w", err)
+		return fmt.Errorf("cluster: NATS at %s: %w", redact(n.o.URL), err)
 	}
 	if n.kv, err = bucket(ctx, js, &n.o); err != nil {
 		return err
 	}
 	if n.calls, err = n.nc.Subscribe(n.subject(n.id), n.attach); err != nil {
-		return fmt.Errorf("cluster: %w", err)
+		return fmt.Errorf("cluster: NATS at %s: %w", redact(n.o.URL), err)
 	}
 	if err := n.nc.FlushWithContext(ctx); err != nil {
-		return fmt.Errorf("cluster: %w", err)
+		return fmt.Errorf("cluster: NATS at %s: %w", redact(n.o.URL), err)
 	}
 	return nil
 }
