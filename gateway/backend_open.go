@@ -159,7 +159,7 @@ func (b *backend) lost(l *life, why error) {
 	}
 	b.mu.Unlock()
 	b.dropAsks(l)
-	b.engine.FailAll(why, false)
+	b.failAll(why)
 	b.claims.forget()
 	g := b.target.g
 	switch {
@@ -195,6 +195,7 @@ func (b *backend) close(why error) {
 	b.mu.Unlock()
 	b.stop()
 	b.failParked(&Failure{Code: CodeStopping, Text: "the gateway is shutting down", Upstream: b.target.o.Name})
+	b.failAll(why)
 	b.engine.FailAll(why, true)
 	if l != nil {
 		b.target.work.Go(func() {

@@ -205,11 +205,14 @@ func (c *call) settled(o *engine.Outcome[*arrival]) {
 		}
 		c.stop(ended.Err)
 	default:
-		outcome := Lost
+		outcome, burst := Lost, (*link.Burst)(nil)
+		if together, ok := errors.AsType[*losing](o.Err); ok {
+			burst = &together.burst
+		}
 		if f, ok := errors.AsType[*Failure](o.Err); ok && f.Code == CodeBusy {
 			outcome = Refused
 		}
-		c.end(nil, outcome, nil, b.failure(c, o.Err).answer())
+		c.end(burst, outcome, nil, b.failure(c, o.Err).answer())
 	}
 }
 

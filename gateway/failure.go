@@ -7,6 +7,7 @@ import (
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/engine"
+	"github.com/correlator-go/correlator/gateway/link"
 )
 
 // Codes of errors that the gateway makes. JSON-RPC leaves these numbers to
@@ -84,6 +85,27 @@ var (
 	// ErrClosed is why calls end when the gateway is closed.
 	ErrClosed = errors.New("gateway: closed")
 )
+
+// losing is why calls end that are lost together, with what their answers are held in, so
+// that each client is written to once.
+type losing struct {
+	why   error
+	burst link.Burst // of the goroutine that fails them
+}
+
+func (e *losing) Error() string { return e.why.Error() }
+func (e *losing) Unwrap() error { return e.why }
+
+// failAll fails every call of the way. Only who calls it uses the burst: calls that come
+// later are not failed by it.
+func (b *backend) failAll(why error) {
+	if why == nil {
+		why = errUnknown
+	}
+	e := &losing{why: why}
+	b.engine.FailAll(e, false)
+	e.burst.Flush()
+}
 
 // failure is what the client of c is told. What expired is told with the state of the
 // upstream, which shows whether it is slow, dead, or answers to nobody.

@@ -155,7 +155,7 @@ func (b *backend) back(w *waiting) {
 	switch {
 	case ended:
 		if w.withdraw() {
-			w.call.fail(Lost, &Failure{Code: CodeStopping, Text: "the gateway is shutting down", Upstream: b.target.o.Name})
+			w.call.fail(nil, Lost, &Failure{Code: CodeStopping, Text: "the gateway is shutting down", Upstream: b.target.o.Name})
 		}
 		return
 	case w.call.giveUp.Load() != nil:
@@ -197,6 +197,8 @@ func (b *backend) resume(l *life) {
 
 // failParked tells all that wait that the upstream was not opened.
 func (b *backend) failParked(f *Failure) {
+	var burst link.Burst
+	defer burst.Flush()
 	for {
 		b.mu.Lock()
 		if b.ended {
@@ -208,7 +210,7 @@ func (b *backend) failParked(f *Failure) {
 			return
 		}
 		if w.withdraw() {
-			w.call.fail(Lost, f)
+			w.call.fail(&burst, Lost, f)
 		}
 	}
 }

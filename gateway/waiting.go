@@ -148,7 +148,7 @@ func (w *waiting) Refuse(_ limit.Verdict, again time.Duration) {
 	}
 	why := [...]string{"no place came free", "no place came free in the gateway", "it was not open, or did not read"}[w.at]
 	elapsed := b.target.g.clock.Now() - c.begun
-	c.fail(Expired, &Failure{
+	c.fail(nil, Expired, &Failure{
 		Code: CodeTimeout, Upstream: b.target.o.Name, Deadline: DeadlineQueue, Elapsed: elapsed, RetryAfter: again, Method: c.method,
 		Text: "upstream \"" + b.target.o.Name + "\": " + c.method + " waited for " + elapsed.Round(time.Millisecond).String() + ": " + why,
 	})
@@ -168,13 +168,13 @@ func (c *call) withdraw() {
 }
 
 // fail ends a call of which no engine knows, unless it was cancelled.
-func (c *call) fail(o Outcome, f *Failure) {
+func (c *call) fail(b *link.Burst, o Outcome, f *Failure) {
 	c.over.Store(true)
 	if !c.giveUp.CompareAndSwap(nil, finished) {
 		c.stop(c.giveUp.Load().err)
 		return
 	}
-	c.end(nil, o, nil, f.answer())
+	c.end(b, o, nil, f.answer())
 }
 
 // free gives the call's places to the next ones, when it is over.

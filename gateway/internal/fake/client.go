@@ -19,6 +19,9 @@ type Client struct {
 	queued  int64
 	ended   error
 	changed chan struct{}
+	once    sync.Once
+	held    link.Held
+	writes  int
 }
 
 // Join gives the client its session.
@@ -29,7 +32,29 @@ func (c *Client) Join(session link.Receiver) {
 }
 
 // Send implements link.Client.
-func (c *Client) Send(f *link.Frame, _ *link.Burst) error {
+func (c *Client) Send(f *link.Frame, b *link.Burst) error {
+	err := c.take(f)
+	if err == nil {
+		c.once.Do(func() { c.held.Init(c.wrote) })
+		b.Hold(&c.held)
+	}
+	return err
+}
+
+func (c *Client) wrote() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writes++
+}
+
+// Writes is how often the client was written to: a burst counts once.
+func (c *Client) Writes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.writes
+}
+
+func (c *Client) take(f *link.Frame) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
