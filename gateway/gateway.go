@@ -74,6 +74,7 @@ func New(o Options) (*Gateway, error) {
 // calls Gone at the end.
 func (g *Gateway) Join(c link.Client) *Session {
 	s := &Session{g: g, client: c, peer: c.Peer(), number: g.clients.Add(1)}
+	s.limited = limitedAs(&s.peer, s.number)
 	g.mu.Lock()
 	closed := g.closed
 	if !closed {

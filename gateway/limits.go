@@ -8,6 +8,7 @@ import (
 
 	"github.com/correlator-go/correlator/engine"
 	"github.com/correlator-go/correlator/gateway/limit"
+	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/mcp"
 )
 
@@ -69,16 +70,16 @@ func (t *target) limitsOf(method string) *callLimits {
 	return &t.limits
 }
 
-// limited is whom limits take the session for. It is what a client cannot choose: its
+// limitedAs is whom limits take a session for. It is what a client cannot choose: its
 // identity, or else its address. One without either, on a socket of the file system or
 // on standard input, is its connection.
-func (s *Session) limited() limit.Client {
-	c := limit.Client{Name: s.peer.Identity}
+func limitedAs(peer *link.Peer, number uint64) limit.Client {
+	c := limit.Client{Name: peer.Identity}
 	if c.Name == "" {
-		c.Address = place(s.peer.Address)
+		c.Address = place(peer.Address)
 	}
-	if !s.peer.Alone {
-		c.Number = s.number
+	if !peer.Alone {
+		c.Number = number
 	}
 	return c
 }
@@ -107,7 +108,7 @@ func place(address string) string {
 
 // tooFast refuses a call whose client asks too fast; nil lets it go on.
 func (s *Session) tooFast(now time.Duration) *Failure {
-	ok, again := s.g.rates.Allow(s.limited(), now)
+	ok, again := s.g.rates.Allow(s.limited, now)
 	if ok {
 		return nil
 	}

@@ -121,7 +121,7 @@ func (w *waiting) hold(burst *link.Burst) bool {
 	c, t := w.call, w.backend.target
 	w.at = held
 	now := t.g.clock.Now()
-	if t.gate.Hold(&w.tickets[held], c.session.limited(), w, now, c.left(now)) != limit.Queued {
+	if t.gate.Hold(&w.tickets[held], c.session.limited, w, now, c.left(now)) != limit.Queued {
 		c.refuse(burst, w.backend.busy("too many calls wait for it"))
 		return false
 	}

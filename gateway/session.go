@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/gateway/limit"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/route"
 	"github.com/correlator-go/correlator/mcp"
@@ -20,6 +21,7 @@ type Session struct {
 	client     link.Client
 	peer       link.Peer
 	number     uint64
+	limited    limit.Client            // whom limits take it for
 	way        atomic.Pointer[backend] // which it used last
 	older      atomic.Bool             // it has begun the handshake of the older era
 	introduced atomic.Pointer[introduction]

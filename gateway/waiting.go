@@ -107,7 +107,7 @@ func (w *waiting) wait(burst *link.Burst, at stage) {
 	c, gate := w.call, w.gate(at)
 	w.at = at
 	now := w.backend.target.g.clock.Now()
-	switch gate.Wait(&w.tickets[at], c.session.limited(), w, now, c.left(now)) {
+	switch gate.Wait(&w.tickets[at], c.session.limited, w, now, c.left(now)) {
 	case limit.Admitted:
 		w.enter(burst)
 	case limit.Queued:
