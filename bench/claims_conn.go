@@ -78,8 +78,8 @@ func connClaims() []claim.Claim {
 		// The floor's callers are done with an answer when they ask again, so the demand
 		// is on callers that say so. The results of those that do not are garbage, and of
 		// a process that has nothing else in its heap the collector makes much of it.
-		against("1,024 callers of 4 KiB: blocking, memory for the result given", into4KiB, floor4KiB, 0.5),
-		{Area: connArea, Name: "1,024 callers of 4 KiB: blocking, results that may be kept, against the floor", Unit: "of its rate",
+		against("1,024 callers of 4 KiB: blocking with Into", into4KiB, floor4KiB, 0.5),
+		{Area: connArea, Name: "1,024 callers of 4 KiB: blocking against the floor", Unit: "of its rate",
 			Measure: sockets.ratio(blocking4KiB.String(), "calls/s", floor4KiB.String(), "calls/s")},
 		{Area: connArea, Name: "10,000 callers against 1,024", Bound: claim.AtLeast, Demand: 0.6, Unit: "of its rate",
 			Measure: sockets.ratio(blocking10k.String(), "calls/s", blocking100B.String(), "calls/s")},
