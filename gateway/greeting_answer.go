@@ -8,6 +8,7 @@ import (
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
+	"github.com/correlator-go/correlator/gateway/route"
 	"github.com/correlator-go/correlator/mcp"
 )
 
@@ -100,20 +101,16 @@ func (b *backend) welcome(burst *link.Burst, g greeted) {
 
 // greetModern answers server/discover.
 func (b *backend) greetModern(burst *link.Burst, c *call, m *codec.Message) bool {
-	var p struct {
-		Meta struct {
-			Version      string          `json:"io.modelcontextprotocol/protocolVersion"`
-			Capabilities json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
-		} `json:"_meta"`
-	}
-	whole := codec.DecodeValue(m.Params(), &p) == nil && len(p.Meta.Capabilities) > 0
+	meta := memberOf(m.Params(), "_meta")
+	version, _ := route.Text(memberOf(meta, mcp.MetaProtocolVersion))
+	whole := len(memberOf(meta, mcp.MetaClientCapabilities)) > 0
 	b.mu.Lock()
 	discovered, supported, initialized := b.greeting.discovered, b.greeting.supported, b.greeting.initialized
 	b.mu.Unlock()
 	switch {
-	case discovered != nil && whole && slices.Contains(supported, p.Meta.Version):
+	case discovered != nil && whole && slices.Contains(supported, version):
 		c.end(burst, Answered, discovered, nil)
-	case discovered == nil && initialized != nil && whole && p.Meta.Version == string(mcp.Modern):
+	case discovered == nil && initialized != nil && whole && version == string(mcp.Modern):
 		c.end(burst, Answered, discoverFrom(initialized), nil)
 	default:
 		return false // it has something to say about it
@@ -189,11 +186,8 @@ func orInfo(text json.RawMessage) json.RawMessage {
 
 // revisionAsked is the revision that the params of initialize ask for.
 func revisionAsked(params []byte) string {
-	var p struct {
-		ProtocolVersion string `json:"protocolVersion"`
-	}
-	_ = codec.DecodeValue(params, &p) // none is ""
-	return p.ProtocolVersion
+	asked, _ := route.Text(memberOf(params, "protocolVersion")) // none is ""
+	return asked
 }
 
 // atRevision is a result of initialize for a client that asked for a revision: the

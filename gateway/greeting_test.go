@@ -216,3 +216,11 @@ func TestGreetInTheErasOfItsClient(t *testing.T) {
 		})
 	}
 }
+
+// Look-alikes of what the handshake reads are other members.
+func TestC05GreetingLookAlikes(t *testing.T) {
+	g, server := start(t, shared())
+	server.Initialize = older
+	c, _ := join(g)
+	require.Contains(t, ask(t, c, "1", "initialize", `{"protocolVersion":"2025-06-18","ProtocolVersion":"2025-03-26","capabilities":{}}`), `"protocolVersion":"2025-06-18"`)
+}

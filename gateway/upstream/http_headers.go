@@ -67,23 +67,22 @@ func (s *schemas) headers(method string, frame []byte) []mcp.ParamHeader {
 	if err != nil {
 		return nil
 	}
-	var p struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	}
-	if codec.DecodeValue(m.Params(), &p) != nil {
+	var name string
+	var params map[string]json.RawMessage // a struct would take Arguments, too, which is another member
+	if codec.DecodeValue(m.Name(), &name) != nil || codec.DecodeValue(m.Params(), &params) != nil {
 		return nil
 	}
 	s.mu.Lock()
-	schema := s.of[p.Name]
+	schema := s.of[name]
 	s.mu.Unlock()
 	if schema == nil {
 		return nil
 	}
-	if p.Arguments == nil {
-		p.Arguments = json.RawMessage("{}")
+	arguments := params["arguments"]
+	if arguments == nil {
+		arguments = json.RawMessage("{}")
 	}
-	headers, err := mcp.ParamHeaders(schema, p.Arguments)
+	headers, err := mcp.ParamHeaders(schema, arguments)
 	if err != nil {
 		return nil
 	}
@@ -96,12 +95,11 @@ func revisionOf(m *codec.Message) mcp.Revision {
 		return ""
 	}
 	var p struct {
-		Meta struct {
-			Version string `json:"io.modelcontextprotocol/protocolVersion"`
-		} `json:"_meta"`
+		Meta map[string]json.RawMessage `json:"_meta"`
 	}
-	if codec.DecodeValue(m.Params(), &p) != nil {
+	var version mcp.Revision
+	if codec.DecodeValue(m.Params(), &p) != nil || codec.DecodeValue(p.Meta[mcp.MetaProtocolVersion], &version) != nil {
 		return ""
 	}
-	return mcp.Revision(p.Meta.Version)
+	return version
 }

@@ -270,7 +270,8 @@ func TestHTTPArgumentsInHeaders(t *testing.T) {
 	e := serveHTTP(t, false, func(s *stream, m *seen) {
 		result := `{}`
 		if m.method == "tools/list" {
-			result = `{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}]}`
+			const schema = `"inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`
+			result = `{"tools":[{"name":"t",` + schema + `},{"name":"other","inputSchema":{}}]}`
 		}
 		s.say(`{"jsonrpc":"2.0","id":` + m.id + `,"result":` + result + `}`)
 	})
@@ -283,6 +284,13 @@ func TestHTTPArgumentsInHeaders(t *testing.T) {
 	}
 	require.Empty(t, e.wait(0, ofMethod("tools/call")).header.Get("Mcp-Param-Region"))
 	require.Equal(t, "eu", e.wait(1, ofMethod("tools/call")).header.Get("Mcp-Param-Region"))
+
+	// Members of another case are other members: the server does not go by them either.
+	for n, params := range []string{`"Name":"other","arguments":{"region":"eu"},"Arguments":{"region":"us"}`, `"Arguments":{"region":"us"},"arguments":{"Region":"us","region":"eu"},"NAME":"other"`} {
+		require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t",`+params+`}}`))
+		c.Next()
+		require.Equal(t, "eu", e.wait(2+n, ofMethod("tools/call")).header.Get("Mcp-Param-Region"))
+	}
 }
 
 // Credentials are the upstream's own, renewed for each request.
