@@ -45,25 +45,32 @@ const (
 // Event is something that happened, for logs and metrics. What it refers to may be
 // kept; nothing of it is borrowed.
 type Event struct {
-	Kind     EventKind
-	Client   uint64
-	Peer     link.Peer
+	// Kind says which of the other fields are set.
+	Kind EventKind
+	// Client is the number of the session that it is about, as Session.Number has it, 0
+	// where it is about none; Peer is who that is.
+	Client uint64
+	Peer   link.Peer
+	// Upstream is the name of the server that it is about, "" where it is about none, or
+	// a call was answered by the gateway itself.
 	Upstream string
-	// ID, Method, Tool, Outcome, Waited and Took are of a call: ID as its client wrote
-	// it, Tool the name of the tool or prompt, "" where there is none, Waited until it
-	// was sent, Took from then on.
+	// ID, Method, Tool, Outcome, Waited and Took are of a call that ended: ID as its client
+	// wrote it, Tool the name of the tool or prompt, "" where there is none. Waited is how
+	// long it was until it was sent, all of its time if it never was, and Took how long from
+	// then on; of what the gateway answered itself Took is all.
 	ID           codec.ID
 	Method, Tool string
 	Outcome      Outcome
 	Waited, Took time.Duration
-	// Sent says that the upstream got it.
+	// Sent says that the call was given to its upstream.
 	Sent bool
 	// Span is what the Tracer gave for the call, if there is one.
 	Span any
-	// Reason says why something was dropped.
+	// Reason says why something was dropped; zero of all other kinds.
 	Reason Reason
 	// Err says why an upstream or a client went, or a call failed: a *codec.Error where
-	// it was the upstream's answer, ErrTool where a tool's result says isError; else nil.
+	// it was the upstream's answer, or is the client's, ErrTool where a tool's result says
+	// isError, a *ResourceConflict; else nil.
 	Err error
 }
 

@@ -13,7 +13,8 @@ import (
 
 // Pending is one call in flight.
 type Pending struct {
-	// Client and ID name the call, ID as its client wrote it.
+	// Client and ID name the call, for CancelCall; ID is as its client wrote it, Peer who
+	// that is.
 	Client uint64
 	ID     codec.ID
 	Peer   link.Peer
@@ -75,6 +76,7 @@ func (g *Gateway) load() map[*target]load {
 
 // UpstreamState is one upstream as it is now.
 type UpstreamState struct {
+	// Name and Isolation are those of its options.
 	Name      string
 	Isolation Isolation
 	// Opener is what its Opener calls itself.

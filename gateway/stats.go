@@ -15,7 +15,10 @@ type counts struct {
 // one. When nothing is in flight, Requests is the sum of the six that follow it.
 type Stats struct {
 	// Requests are those of clients that were taken, Refused among them.
-	Requests                                            uint64
+	Requests uint64
+	// Answered, Failed, Expired, Cancelled, Lost and Refused count the calls that are over,
+	// by Outcome: the server's result, its error, a deadline, a cancel, the server's end,
+	// and what the gateway did not take.
 	Answered, Failed, Expired, Cancelled, Lost, Refused uint64
 	// Dropped counts messages that went nowhere, by reason.
 	Dropped map[Reason]uint64

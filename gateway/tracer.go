@@ -18,10 +18,16 @@ type Tracer interface {
 
 // Beginning is what a Tracer is told of a request.
 type Beginning struct {
-	Method, Tool            string
-	Client                  uint64
-	Peer                    link.Peer
-	ID                      codec.ID
+	// Method is the request's, Tool the name of the tool or prompt that it is about; "" is
+	// none.
+	Method, Tool string
+	// Client is the number of the session, as Session.Number has it, Peer who it is.
+	Client uint64
+	Peer   link.Peer
+	// ID is the request's, as the client wrote it.
+	ID codec.ID
+	// Traceparent and Tracestate are what _meta has of the W3C's headers of these names; ""
+	// is none, or no string.
 	Traceparent, Tracestate string
 }
 

@@ -84,7 +84,7 @@ func bucket(ctx context.Context, js jetstream.JetStream, o *Options) (jetstream.
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cluster: the bucket %s at %s (JetStream must be enabled, on %d servers): %w", name, redact(o.URL), max(1, o.Replicas), err)
+		return nil, fmt.Errorf("cluster: the bucket %s at %s (JetStream must be enabled, on at least %d of its servers): %w", name, redact(o.URL), max(1, o.Replicas), err)
 	}
 	status, err := kv.Status(ctx)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 
 // Mistake is one thing that is wrong in a file, and where.
 type Mistake struct {
+	// File is the name that Parse or Check was given, Line counts from 1; 0 is not known.
 	File string
-	Line int // from 1; 0 is not known
+	Line int
 	// Path is the member, such as upstreams.files.command; Problem says what is wrong.
 	Path, Problem string
 }

@@ -75,6 +75,10 @@ func (v Verdict) String() string {
 // Waiter is a call that waits at a gate. It is told once: by Enter, or by Refuse with
 // one of the refusals and when to come back. Neither may block.
 type Waiter interface {
+	// Enter says that a place has come free and is the call's, which gives it back by
+	// Gate.Leave. waited is how long that took.
 	Enter(waited time.Duration)
+	// Refuse says that the call waits no longer, and has no place. retryAfter is when to
+	// come back; it is above 0.
 	Refuse(v Verdict, retryAfter time.Duration)
 }

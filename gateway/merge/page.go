@@ -176,6 +176,7 @@ func Next(result []byte) (cursor string, ok bool) {
 
 // Place is where one server's list goes on.
 type Place struct {
+	// Upstream is the server's name, Cursor its own, as it wrote it.
 	Upstream, Cursor string
 }
 

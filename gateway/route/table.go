@@ -9,6 +9,8 @@ import (
 
 // Key names one request of one client.
 type Key struct {
+	// Client is its session's number, ID the request's as a value: how it is written
+	// makes no difference.
 	Client uint64
 	ID     codec.ID
 }

@@ -9,8 +9,10 @@ import (
 
 // Snapshot is what the page shows, as one JSON object.
 type Snapshot struct {
-	At        time.Time  `json:"at"`
-	Draining  bool       `json:"draining"`
+	// At is when it was made, Draining says that no new calls are taken.
+	At       time.Time `json:"at"`
+	Draining bool      `json:"draining"`
+	// Upstreams are all that are configured, by name.
 	Upstreams []Upstream `json:"upstreams"`
 	// Slowest are the calls that have been pending longest.
 	Slowest []Pending `json:"slowest"`
@@ -25,6 +27,8 @@ type Snapshot struct {
 
 // Upstream is one server on the page.
 type Upstream struct {
+	// Name is that of the file, Opener how the server is reached, without secrets, Isolation
+	// who shares a way to it: session, identity or shared.
 	Name      string `json:"name"`
 	Opener    string `json:"opener"`
 	Isolation string `json:"isolation"`
@@ -47,7 +51,8 @@ type Upstream struct {
 	// that were no messages.
 	Late    uint64 `json:"late"`
 	Chatter uint64 `json:"chatter"`
-	// Restarts are openings after the first.
+	// Restarts are openings after the first, LastErr is why the server was lost, or could not
+	// be opened, most recently; "" is never.
 	Restarts uint64 `json:"restarts"`
 	LastErr  string `json:"lastError,omitempty"`
 }
@@ -55,15 +60,20 @@ type Upstream struct {
 // Pending is one call in flight.
 type Pending struct {
 	// Client and ID name it, for the button that cancels it; ID is the JSON text.
-	Client    uint64        `json:"client"`
-	ID        string        `json:"id"`
-	Identity  string        `json:"identity,omitempty"`
-	Transport string        `json:"transport"`
-	Upstream  string        `json:"upstream"`
-	Method    string        `json:"method"`
-	Tool      string        `json:"tool,omitempty"`
-	Sent      bool          `json:"sent"`
-	Age       time.Duration `json:"ageNs"`
+	Client uint64 `json:"client"`
+	ID     string `json:"id"`
+	// Identity is who the client proved to be, "" is nobody; Transport how it came.
+	Identity  string `json:"identity,omitempty"`
+	Transport string `json:"transport"`
+	// Upstream is "" before it is known where the call goes, Method and Tool are what it
+	// asks; Tool is "" where there is none.
+	Upstream string `json:"upstream"`
+	Method   string `json:"method"`
+	Tool     string `json:"tool,omitempty"`
+	// Sent says that it does not wait to be sent any more, Age is how long ago it came in,
+	// in nanoseconds.
+	Sent bool          `json:"sent"`
+	Age  time.Duration `json:"ageNs"`
 }
 
 // slowest is how many calls the page shows.
