@@ -46,6 +46,7 @@ race: ## the root's and the gateway's tests under the race detector
 stress: ## stress, litmus and histories at full size under the race detector
 	CORRELATOR_STRESS=full $(GO) test -race -run 'Stress|Litmus|Histories|TestP08|TestP13|TestW08Many' -timeout 40m -v ./engine
 	CORRELATOR_STRESS=full $(GO) test -race -run 'TestL01|TestX18' -timeout 10m -v ./conn
+	cd gateway && CORRELATOR_STRESS=full $(GO) test -race -run 'TestP04|TestX18|TestB10|TestL12' -timeout 20m -v . ./internal/fault
 
 cross: ## compile and vet for every platform we claim; of the modules beside the root, what programs import, for NESTED
 	@set -e; for m in $(MODULES); do case $$m in .) list="$(PLATFORMS)";; gateway|adapters/*) list="$(NESTED)";; *) list=;; esac; \
@@ -70,7 +71,7 @@ bench-once: ## every module's benchmarks once, to see that they run; of the riva
 bench-check: ## every performance claim: demanded and measured, non-zero exit where one falls short
 	$(GO) run ./bench/check
 
-gateway-check: ## what the gateway costs beside a byte copy and the SDKs' proxies: demanded and measured
+gateway-check: ## what the gateway costs beside a byte copy and the SDKs' proxies; QUICK=1: half a minute, nothing timed is judged
 	$(GO) -C gateway run ./internal/check $(if $(filter 1,$(QUICK)),-quick)
 
 bench-peers: ## every row against the rivals that come near in it, ten minutes; FULL=1: all in all, longer. Writes PEERS_JSON

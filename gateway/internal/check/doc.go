@@ -13,4 +13,7 @@
 //
 // Memory is the bytes of heap spans and of stacks that the gateway's process has in use
 // after a collection, less what it had with one client; the kernel's part is not in it.
+//
+// With -quick it takes half a minute and judges what does not depend on what else the
+// machine does: allocations of a call, and the memory of clients and calls.
 package main

@@ -21,7 +21,7 @@ func main() {
 func run(args []string, out, log io.Writer) int {
 	f := flag.NewFlagSet("check", flag.ContinueOnError)
 	f.SetOutput(log)
-	quick := f.Bool("quick", false, "short rounds, fewer clients: to see that it runs")
+	quick := f.Bool("quick", false, "short rounds, for a machine that others use: what is timed is shown and not judged")
 	peers := f.String("peers", "", "the directory of bench/peers; empty finds it from here")
 	share := f.Float64("share", 0.5, "the part of the peak of the open loop")
 	clients := f.Int("clients", 16, "how many clients call at once")

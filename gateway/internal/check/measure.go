@@ -20,15 +20,25 @@ type settings struct {
 	share          float64
 	clients, depth int
 	idle, pending  int
+	leaver         int    // calls of the client that goes
+	shared         bool   // the machine has other things to do: what is timed is shown only
 	peers          string // the directory of their module
 }
 
 func settingsFor(quick bool, peers string) settings {
-	s := settings{warm: 300 * time.Millisecond, window: 2 * time.Second, rounds: 5, clients: 16, depth: 512, idle: 10_000, pending: 100_000, peers: peers}
+	s := settings{warm: 300 * time.Millisecond, window: 2 * time.Second, rounds: 5, clients: 16, depth: 512, idle: 10_000, pending: 100_000, leaver: 200_000, peers: peers}
 	if quick {
-		s.warm, s.window, s.rounds, s.idle, s.pending = 100*time.Millisecond, 300*time.Millisecond, 1, 500, 5_000
+		s.warm, s.window, s.rounds, s.shared, s.idle, s.pending, s.leaver = 500*time.Millisecond, time.Second, 1, true, 2_000, 50_000, 50_000
 	}
 	return s
+}
+
+// timed is c where the machine is the measurement's alone, and else c without its demand.
+func (s *settings) timed(c claim.Claim) claim.Claim {
+	if s.shared {
+		c.Bound = claim.Shown
+	}
+	return c
 }
 
 // bed is the processes of a measurement.
@@ -74,7 +84,7 @@ func measure(s settings, log io.Writer) (rows []row, err error) {
 			return nil, err
 		}
 	}
-	for _, part := range []func() ([]row, error){b.peaks, b.memory} {
+	for _, part := range []func() ([]row, error){b.peaks, b.memory, b.leaving} {
 		more, err := part()
 		rows = append(rows, more...)
 		if err != nil {
@@ -107,11 +117,15 @@ func (b *bed) peaks() ([]row, error) {
 	_, _ = fmt.Fprintf(b.log, "peaks: gateway %.0f calls/s, byte copy %.0f, mcp-go %.0f, go-sdk %.0f\n", peak, median(rates["copy"]), median(rates["mcp-go"]), median(rates["go-sdk"]))
 	rows := []row{
 		{claim.Claim{Name: "peak of the gateway, closed loop, 100 B", Unit: "calls/s"}, peak},
-		{claim.Claim{Name: "peak against a proxy written with mcp-go", Bound: claim.AtLeast, Demand: 10, Unit: "x"}, versus("mcp-go")},
-		{claim.Claim{Name: "peak against a proxy written with go-sdk", Bound: claim.AtLeast, Demand: 10, Unit: "x"}, versus("go-sdk")},
+		{b.timed(claim.Claim{Name: "peak against a proxy written with mcp-go", Bound: claim.AtLeast, Demand: 10, Unit: "x"}), versus("mcp-go")},
+		{b.timed(claim.Claim{Name: "peak against a proxy written with go-sdk", Bound: claim.AtLeast, Demand: 10, Unit: "x"}), versus("go-sdk")},
 	}
 	more, err := b.cost(peak * b.share)
-	return append(rows, more...), err
+	if rows = append(rows, more...); err != nil || !b.shared {
+		return rows, err
+	}
+	allocations, err := b.allocations()
+	return append(rows, allocations), err
 }
 
 func (b *bed) peak(name string) (float64, error) {
@@ -180,12 +194,12 @@ func (b *bed) cost(rate float64) ([]row, error) {
 		{claim.Claim{Name: "open loop", Unit: "calls/s"}, rate},
 		{claim.Claim{Name: "CPU per call of the byte copy", Unit: "ns"}, median(copyCPU)},
 		{claim.Claim{Name: "CPU per call of the gateway", Unit: "ns"}, median(gateCPU)},
-		{claim.Claim{Name: "CPU per call against a byte copy", Bound: claim.AtMost, Demand: 3, Unit: "x"}, median(cpu)},
+		{b.timed(claim.Claim{Name: "CPU per call against a byte copy", Bound: claim.AtMost, Demand: 3, Unit: "x"}), median(cpu)},
 		{claim.Claim{Name: "median latency without a proxy", Unit: "ns"}, median(directP50)},
 		{claim.Claim{Name: "what the byte copy adds to the median", Unit: "ns"}, copyAdds},
 		{claim.Claim{Name: "what the gateway adds to the median", Unit: "ns"}, gateAdds},
-		{claim.Claim{Name: "what is added to the median, against a byte copy", Bound: claim.AtMost, Demand: 2, Unit: "x"}, gateAdds / copyAdds},
-		{claim.Claim{Name: "allocations per call", Bound: claim.AtMost, Demand: 2, Unit: ""}, median(mallocs)},
+		{b.timed(claim.Claim{Name: "what is added to the median, against a byte copy", Bound: claim.AtMost, Demand: 2, Unit: "x"}), gateAdds / copyAdds},
+		{b.timed(claim.Claim{Name: "allocations per call", Bound: claim.AtMost, Demand: 2, Unit: ""}), median(mallocs)},
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/correlator-go/correlator/bench/rival"
 	"github.com/correlator-go/correlator/codec"
@@ -33,7 +34,7 @@ type usage struct {
 // role is one process of the measurement. It says "ready" when clients may come, then
 // its usage for each line that it reads ("gc" collects first), and ends with its input.
 func role(name string, args []string) int {
-	serve := map[string]func([]string) error{"echo": echoes, "silent": silent, "copy": copies, "gateway": passes}[name]
+	serve := map[string]func([]string) error{"echo": echoes, "silent": silent, "copy": copies, "gateway": passes, "leaver": leaves}[name]
 	if serve == nil {
 		return 2
 	}
@@ -82,7 +83,7 @@ func echoes(args []string) error {
 	return accept(args[0], func(c net.Conn) { _ = echo.Serve(c, echo.Options{MCP: true}) }) // its client has gone
 }
 
-// silent is a server that answers the handshake and nothing else.
+// silent is a server that answers the handshake, and calls that ask for it.
 func silent(args []string) error {
 	return accept(args[0], func(c net.Conn) {
 		frames := codec.NewReader(c, codec.ReaderOptions{Framer: codec.LineFramer{}})
@@ -94,6 +95,8 @@ func silent(args []string) error {
 				answer = codec.AppendResult(nil, m.RawID(), []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"silent","version":"1"}}`))
 			case method == "server/discover":
 				answer = codec.AppendError(nil, m.RawID(), &codec.Error{Code: codec.CodeMethodNotFound, Message: "no such method"})
+			case method == answered:
+				answer = codec.AppendResult(nil, m.RawID(), []byte("{}"))
 			default:
 				continue
 			}
@@ -120,7 +123,7 @@ func copies(args []string) error {
 func passes(args []string) error {
 	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{
 		Name: "echo", Opener: upstream.Dial("unix", args[1], conn.Options{WriteBuffer: 64 << 20}), Isolation: gateway.Shared,
-		Limit: limit.Options{MaxInFlight: 1 << 17, MaxQueued: 1 << 18, MaxQueuedClient: 1 << 18},
+		Limit: limit.Options{MaxInFlight: 1 << 18, MaxQueued: 1 << 18, MaxQueuedClient: 1 << 18},
 	}}})
 	if err != nil {
 		return err
@@ -129,8 +132,11 @@ func passes(args []string) error {
 	if err != nil {
 		return err
 	}
-	// Both serve until the process ends.
-	go func() { _ = downstream.Listen(context.Background(), g, l, downstream.Options{MaxConnections: -1}) }()
+	// Both serve until the process ends. A client that has gone is waited for no longer
+	// than it takes to see that.
+	go func() {
+		_ = downstream.Listen(context.Background(), g, l, downstream.Options{MaxConnections: -1, Conn: conn.Options{CloseTimeout: time.Millisecond}})
+	}()
 	return web(g, args[0]+webSocket)
 }
 
