@@ -122,7 +122,7 @@ func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, ed
 		b.engine.Reject(id, &unsentError{w})
 		return true
 	default:
-		b.engine.Reject(id, &Failure{Code: CodeUpstreamLost, Text: "upstream \"" + b.target.o.Name + "\": " + err.Error(), Upstream: b.target.o.Name})
+		b.engine.Reject(id, &Failure{Code: CodeUpstreamLost, Text: "upstream \"" + b.target.o.Name + "\": " + words(err), Upstream: b.target.o.Name})
 	}
 	return false
 }

@@ -44,7 +44,7 @@ func (b *backend) open(failures int) {
 			b.target.g.observe(&Event{Kind: UpstreamDown, Upstream: b.target.o.Name, Err: err})
 		}
 		b.failParked(&Failure{
-			Code: CodeUpstreamLost, Text: fmt.Sprintf("upstream %q could not be opened: %v", b.target.o.Name, err),
+			Code: CodeUpstreamLost, Text: fmt.Sprintf("upstream %q could not be opened: %s", b.target.o.Name, words(err)),
 			Upstream: b.target.o.Name, RetryAfter: b.backoff(failures),
 		})
 	}

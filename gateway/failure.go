@@ -3,6 +3,8 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/correlator-go/correlator/codec"
@@ -132,7 +134,7 @@ func failureOf(upstream, method string, err error) *Failure {
 	f := &Failure{Code: CodeUpstreamLost, Upstream: upstream}
 	ended, ok := errors.AsType[*engine.CallError](err)
 	if !ok {
-		f.Text = fmt.Sprintf("upstream %q: %s: %v", upstream, method, err)
+		f.Text = fmt.Sprintf("upstream %q: %s: %s", upstream, method, words(err))
 		return f
 	}
 	f.Elapsed = ended.Elapsed
@@ -143,7 +145,23 @@ func failureOf(upstream, method string, err error) *Failure {
 	case errors.Is(ended.Err, ErrClosed):
 		f.Code, f.Text = CodeStopping, "the gateway is shutting down"
 	default:
-		f.Text = fmt.Sprintf("upstream %q: %s failed after %v: %v", upstream, method, ended.Elapsed.Round(time.Millisecond), ended.Err)
+		f.Text = fmt.Sprintf("upstream %q: %s failed after %v: %s", upstream, method, ended.Elapsed.Round(time.Millisecond), words(ended.Err))
 	}
 	return f
 }
+
+// words is an error for who does not know the packages of this module, by whose names
+// their errors begin.
+func words(err error) string {
+	text := err.Error()
+	for {
+		name, rest, found := strings.Cut(text, ": ")
+		if !found || !slices.Contains(packages, name) {
+			return text
+		}
+		text = rest
+	}
+}
+
+// packages are those whose errors become answers.
+var packages = []string{"gateway", "link", "cluster", "upstream", "conn", "client", "engine", "codec", "guard"}

@@ -95,7 +95,7 @@ func (b *backend) welcome(burst *link.Burst, g greeted) {
 	case failed != nil:
 		c.end(burst, Failed, nil, failed)
 	default:
-		c.refuse(burst, &Failure{Code: CodeUpstreamLost, Text: "upstream \"" + b.target.o.Name + "\": no handshake", Upstream: b.target.o.Name, RetryAfter: retryAfter})
+		c.refuse(burst, &Failure{Code: CodeUpstreamLost, Text: "upstream \"" + b.target.o.Name + "\" has answered neither initialize nor server/discover", Upstream: b.target.o.Name, RetryAfter: retryAfter})
 	}
 }
 

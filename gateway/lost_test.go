@@ -74,3 +74,16 @@ func TestLostCallsAreAnsweredInOneWrite(t *testing.T) {
 		})
 	}
 }
+
+// What clients are told begins with no name of a package, which they cannot know.
+func TestErrorsNameNoPackages(t *testing.T) {
+	server := &fake.Server{Fail: func(int) error { return errors.New("cluster: link: no such program: x: y") }}
+	u := shared()
+	u.Name, u.Opener, u.BackoffMin = "tools", server, time.Hour
+	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{u}})
+	require.NoError(t, err)
+	defer func() { _ = g.Close() }()
+	c, _ := join(g)
+	say(t, c, "1", "m")
+	require.Contains(t, c.Next(), `"message":"upstream \"tools\" could not be opened: no such program: x: y"`)
+}

@@ -95,7 +95,7 @@ func (b *backend) start(burst *link.Burst, c *call, m *codec.Message, edits []co
 	case b.ended:
 		refusal = &Failure{Code: CodeStopping, Text: "the gateway is shutting down", Upstream: b.target.o.Name}
 	case !b.placeLocked():
-		refusal = b.busy("as many ways to it are in use as there may be")
+		refusal = b.busy("as many processes or connections of it are in use as maxWays allows")
 	default:
 		b.greeting.hear(b, c, m)
 		b.parked.add(w)

@@ -63,7 +63,7 @@ func (c *call) askAll(questions []question, patience time.Duration, done func([]
 		for i, r := range g.replies {
 			if r.upstream == "" {
 				name := questions[i].target.o.Name
-				g.replies[i] = reply{upstream: name, failed: (&Failure{Code: CodeTimeout, Text: "upstream \"" + name + "\" keeps the others waiting", Upstream: name}).answer()}
+				g.replies[i] = reply{upstream: name, failed: (&Failure{Code: CodeTimeout, Text: "upstream \"" + name + "\" did not answer when the others had", Upstream: name}).answer()}
 			}
 		}
 		g.Unlock()

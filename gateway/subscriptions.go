@@ -327,5 +327,5 @@ func (h *hub) about(uri string) iter.Seq[*topic] {
 
 // away is what is said of a server that is not open.
 func (b *backend) away() *Failure {
-	return &Failure{Code: CodeUpstreamLost, Text: "upstream \"" + b.target.o.Name + "\" is not open", Upstream: b.target.o.Name, RetryAfter: retryAfter}
+	return &Failure{Code: CodeUpstreamLost, Text: "upstream \"" + b.target.o.Name + "\" is not connected at the moment", Upstream: b.target.o.Name, RetryAfter: retryAfter}
 }

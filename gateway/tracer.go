@@ -45,7 +45,7 @@ func (s *Session) trace(m *codec.Message, c *call, plain bool) (traced *codec.Me
 	b.Traceparent, err = route.Meta(m, traceparent)
 	b.Tracestate, again = route.Meta(m, tracestate)
 	if err != nil || again != nil {
-		return m, nil, &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: the trace context stands twice in _meta"}
+		return m, nil, &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: traceparent or tracestate stands twice in _meta"}
 	}
 	traced = m // for what the tracer may panic with
 	parent, span := s.g.o.Tracer.Begin(b)

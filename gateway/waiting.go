@@ -146,7 +146,7 @@ func (w *waiting) Refuse(_ limit.Verdict, again time.Duration) {
 	if w.at == held {
 		b.unpark(w)
 	}
-	why := [...]string{"no place came free", "no place came free in the gateway", "it was not open, or did not read"}[w.at]
+	why := [...]string{"as many calls of others were in flight as it may have", "as many calls of others were in flight as the gateway may have", "it was not connected, or did not read"}[w.at]
 	elapsed := b.target.g.clock.Now() - c.begun
 	c.fail(nil, Expired, &Failure{
 		Code: CodeTimeout, Upstream: b.target.o.Name, Deadline: DeadlineQueue, Elapsed: elapsed, RetryAfter: again, Method: c.method,
