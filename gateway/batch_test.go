@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,18 +22,32 @@ func batching(t *testing.T, g *gateway.Gateway) *fake.Client {
 // The requests of a batch go upstream by themselves; their answers come as one array,
 // in whatever order, each under its id; an array of a server is taken apart.
 func TestG07Batch(t *testing.T) {
-	g, server := start(t, shared())
-	c := batching(t, g)
-	require.NoError(t, c.Say(`[{"jsonrpc":"2.0","id":1,"method":"a"}, {"jsonrpc":"2.0","id":"2","method":"b"},{"jsonrpc":"2.0","id":3,"method":"c"}]`))
-	w := server.Way(0)
-	one, _ := w.NextRequest()
-	two, _ := w.NextRequest()
-	three, _ := w.NextRequest()
-	w.Say(`[{"jsonrpc":"2.0","id":` + three + `,"result":3},{"jsonrpc":"2.0","id":` + one + `,"result":1}]`)
-	require.Empty(t, c.Unread())
-	w.Say(`{"jsonrpc":"2.0","id":` + two + `,"result":2}`)
-	require.Equal(t, `[{"jsonrpc":"2.0","id":3,"result":3},{"jsonrpc":"2.0","id":1,"result":1},{"jsonrpc":"2.0","id":"2","result":2}]`, c.Next())
-	require.Zero(t, g.Stats().InFlight)
+	for name, asOne := range map[string]bool{"a batch": true, "three frames": false} {
+		t.Run(name, func(t *testing.T) {
+			g, server := start(t, shared())
+			c := batching(t, g)
+			require.NoError(t, c.Say(`[{"jsonrpc":"2.0","id":1,"method":"a"}, {"jsonrpc":"2.0","id":2,"method":"b"},{"jsonrpc":"2.0","id":3,"method":"c"}]`))
+			w := server.Way(0)
+			one, _ := w.NextRequest()
+			two, _ := w.NextRequest()
+			three, _ := w.NextRequest()
+			answers := []string{result(three, "3"), result(one, "1"), result(two, "2")}
+			if asOne {
+				w.Say("[" + strings.Join(answers, ",") + "]")
+			} else {
+				w.Say(answers[0])
+				w.Say(answers[1])
+				require.Empty(t, c.Unread(), "it is one answer")
+				w.Say(answers[2])
+			}
+			require.Equal(t, `[`+result("3", "3")+`,`+result("1", "1")+`,`+result("2", "2")+`]`, c.Next())
+			require.Zero(t, g.Stats().InFlight)
+		})
+	}
+}
+
+func result(id, value string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"result":` + value + `}`
 }
 
 // What is no message is answered in its place; notifications and cancelled requests get

@@ -126,31 +126,52 @@ func TestSecondMemberRefused(t *testing.T) {
 	require.Zero(t, server.Opened())
 }
 
-// Both clients use the same token; each hears of its own call, under its own token.
+// Both clients use the same token; each hears of its own call, under its own token, also
+// when the other's is over, and its progress moves its own deadline alone. A token of
+// another type is another one.
 func TestX12SameProgressToken(t *testing.T) {
-	g, server := start(t, shared())
-	a, _ := join(g)
-	b, _ := join(g)
-	require.NoError(t, a.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":1}}}`))
-	require.NoError(t, b.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":"1"}}}`))
-	w := server.Way(0)
-	idA, frame := w.NextRequest()
-	require.Contains(t, frame, `"progressToken":`+idA)
-	idB, _ := w.NextRequest()
-	progress := func(id string) string {
-		return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1.50,"progressToken":` + id + `}}`
+	for _, tokens := range [][2]string{{`1`, `1`}, {`1`, `"1"`}} {
+		synctest.Test(t, func(t *testing.T) {
+			u := shared()
+			u.IdleTimeout = time.Second
+			g, server := start(t, u)
+			a, _ := join(g)
+			b, _ := join(g)
+			request := func(id, token string) string {
+				return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"_meta":{"progressToken":` + token + `}}}`
+			}
+			require.NoError(t, a.Say(request("1", tokens[0])))
+			require.NoError(t, b.Say(request("1", tokens[1])))
+			require.NoError(t, a.Say(request("2", "2")))
+			w := server.Way(0)
+			idA, frame := w.NextRequest()
+			require.Contains(t, frame, `"progressToken":`+idA)
+			idB, _ := w.NextRequest()
+			_ = w.Next()
+			progress := func(id string) string {
+				return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1.50,"progressToken":` + id + `}}`
+			}
+			w.Say(progress(idA))
+			w.Say(progress(idB))
+			require.Equal(t, progress(tokens[0]), a.Next())
+			require.Equal(t, progress(tokens[1]), b.Next())
+			w.Say(`{"jsonrpc":"2.0","id":` + idA + `,"result":{}}`)
+			_ = a.Next()
+			time.Sleep(900 * time.Millisecond)
+			w.Say(progress(idA))
+			w.Say(progress(idB))
+			require.Equal(t, progress(tokens[1]), b.Next())
+			require.Empty(t, a.Unread(), "nothing follows the answer")
+			require.EqualValues(t, 1, g.Stats().Dropped[gateway.LateProgress])
+			time.Sleep(200 * time.Millisecond)
+			require.Contains(t, a.Next(), `"deadline":"idle"`, "B's progress is none of A's")
+			require.Empty(t, b.Unread(), "its own deadline has moved")
+			time.Sleep(time.Second)
+			require.Contains(t, b.Next(), `"deadline":"idle"`)
+			_ = g.Close()
+			synctest.Wait()
+		})
 	}
-	w.Say(progress(idA))
-	w.Say(progress(idB))
-	require.Equal(t, progress("1"), a.Next())
-	require.Equal(t, progress(`"1"`), b.Next())
-	w.Say(`{"jsonrpc":"2.0","id":` + idA + `,"result":{}}`)
-	_ = a.Next()
-	w.Say(progress(idA))
-	w.Say(progress(idB))
-	require.Equal(t, progress(`"1"`), b.Next())
-	require.Empty(t, a.Unread(), "nothing follows the answer")
-	require.EqualValues(t, 1, g.Stats().Dropped[gateway.LateProgress])
 }
 
 // The cancel names the call as the upstream knows it; the late answer goes nowhere.

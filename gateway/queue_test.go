@@ -101,6 +101,43 @@ func TestB02QueueDeadline(t *testing.T) {
 	})
 }
 
+// Four calls wait for a server that does not read: a fifth with a deadline of 10 ms fails
+// by then, and nothing of it is sent when the server reads again.
+func TestB02ServerThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := shared()
+		u.Limit = limit.Options{MaxQueued: 5}
+		u.Methods = map[string]gateway.Deadlines{"hurry": {Queue: 10 * time.Millisecond}}
+		g, server := start(t, u)
+		c, _ := join(g)
+		say(t, c, "0", "first")
+		w := server.Way(0)
+		_ = serveNext(w)
+		_ = c.Next()
+		w.Fill(true)
+		for id := range 4 {
+			say(t, c, fmt.Sprint(id), "m")
+		}
+		begun := time.Now()
+		say(t, c, "4", "hurry")
+		require.Equal(t, 5, g.Stats().Waiting)
+		late := c.Next()
+		require.InDelta(t, 10*time.Millisecond, time.Since(begun), float64(2*time.Millisecond))
+		require.Contains(t, late, `"id":4`)
+		require.Contains(t, late, `"deadline":"queue"`)
+		w.Fill(false)
+		for range 4 {
+			require.Contains(t, serveNext(w), `"m"`)
+			require.Contains(t, c.Next(), `"result"`)
+		}
+		say(t, c, "5", "last")
+		require.Contains(t, serveNext(w), `"last"`, "nothing of the fifth was sent")
+		require.Empty(t, w.Cancels())
+		_ = g.Close()
+		synctest.Wait()
+	})
+}
+
 // Who is cancelled, or goes, while it waits leaves the queue, and takes no place.
 func TestQueuedCallsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -45,7 +45,7 @@ func TestModernProgress(t *testing.T) {
 }
 
 // A client of the modern era that goes has cancelled its request, and nobody else's.
-func TestModernCancel(t *testing.T) {
+func TestX02DroppedRequest(t *testing.T) {
 	w := shared(t)
 	r, drop := w.request(http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow",`+metaModern+`}}`, modern("tools/call", "slow")...)
 	gone := make(chan error, 1)
