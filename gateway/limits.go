@@ -153,7 +153,10 @@ func (g *Gateway) expire(gate *limit.Gate, at time.Duration) {
 		delete(g.watches.timer, gate)
 	}
 	g.watches.mu.Unlock()
-	if _, more := gate.Expire(g.clock.Now()); more {
-		g.watch(gate)
+	var burst link.Burst
+	for w, again := range gate.Overdue(g.clock.Now()) {
+		w.(*waiting).refuse(&burst, again)
 	}
+	burst.Flush()
+	g.watch(gate)
 }

@@ -11,10 +11,11 @@ import (
 
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/internal/fake"
+	"github.com/correlator-go/correlator/gateway/limit"
 )
 
 // What ends together is answered together: each client is written to once, be its calls
-// lost with their server, or waiting for one that does not open.
+// lost with their server, or waiting for one that does not open, or for too long.
 func TestLostCallsAreAnsweredInOneWrite(t *testing.T) {
 	const clients, calls = 10, 100
 	for name, f := range map[string]func(t *testing.T, server *fake.Server, g *gateway.Gateway, all func()){
@@ -33,6 +34,16 @@ func TestLostCallsAreAnsweredInOneWrite(t *testing.T) {
 			}
 			all()
 			close(tried)
+		},
+		"waiting too long": func(_ *testing.T, server *fake.Server, g *gateway.Gateway, all func()) {
+			never := make(chan struct{})
+			server.Fail = func(int) error {
+				<-never
+				return errors.New("no such program")
+			}
+			all()
+			time.Sleep(limit.DefaultQueueWait)
+			close(never)
 		},
 		"closed": func(_ *testing.T, server *fake.Server, g *gateway.Gateway, all func()) {
 			all()
@@ -67,7 +78,7 @@ func TestLostCallsAreAnsweredInOneWrite(t *testing.T) {
 					require.Len(t, c.Unread(), calls)
 					require.Equal(t, 1, c.Writes())
 				}
-				require.EqualValues(t, clients*calls, g.Stats().Lost)
+				require.EqualValues(t, clients*calls, g.Stats().Lost+g.Stats().Expired)
 				_ = g.Close()
 				synctest.Wait()
 			})

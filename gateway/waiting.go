@@ -141,14 +141,17 @@ func (w *waiting) enter(burst *link.Burst) {
 }
 
 // Refuse implements limit.Waiter.
-func (w *waiting) Refuse(_ limit.Verdict, again time.Duration) {
+func (w *waiting) Refuse(_ limit.Verdict, again time.Duration) { w.refuse(nil, again) }
+
+// refuse ends a wait whose time is over.
+func (w *waiting) refuse(burst *link.Burst, again time.Duration) {
 	c, b := w.call, w.backend
 	if w.at == held {
 		b.unpark(w)
 	}
 	why := [...]string{"as many calls of others were in flight as it may have", "as many calls of others were in flight as the gateway may have", "it was not connected, or did not read"}[w.at]
 	elapsed := b.target.g.clock.Now() - c.begun
-	c.fail(nil, Expired, &Failure{
+	c.fail(burst, Expired, &Failure{
 		Code: CodeTimeout, Upstream: b.target.o.Name, Deadline: DeadlineQueue, Elapsed: elapsed, RetryAfter: again, Method: c.method,
 		Text: "upstream \"" + b.target.o.Name + "\": " + c.method + " waited for " + elapsed.Round(time.Millisecond).String() + ": " + why,
 	})

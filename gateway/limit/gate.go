@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -201,18 +202,30 @@ func (g *Gate) Next() (time.Duration, bool) {
 
 // Expire refuses all whose time is over, and says when the next one's is.
 func (g *Gate) Expire(now time.Duration) (time.Duration, bool) {
-	for {
-		g.mu.Lock()
-		t := g.late.due(now)
-		if t == nil {
-			next, ok := g.late.next()
+	for w, again := range g.Overdue(now) {
+		w.Refuse(RefusedLate, again)
+	}
+	return g.Next()
+}
+
+// Overdue is Expire for who refuses them itself, many at once for example: it takes those
+// whose time is over out of the queue, one by one, and gives when they may come back.
+func (g *Gate) Overdue(now time.Duration) iter.Seq2[Waiter, time.Duration] {
+	return func(yield func(Waiter, time.Duration) bool) {
+		for {
+			g.mu.Lock()
+			t := g.late.due(now)
+			if t == nil {
+				g.mu.Unlock()
+				return
+			}
+			g.remove(t)
+			again := g.hint()
 			g.mu.Unlock()
-			return next, ok
+			if !yield(t.waiter, again) {
+				return
+			}
 		}
-		g.remove(t)
-		again := g.hint()
-		g.mu.Unlock()
-		t.waiter.Refuse(RefusedLate, again)
 	}
 }
 
