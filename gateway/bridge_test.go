@@ -331,3 +331,36 @@ func TestEraOfClient(t *testing.T) {
 	escaped, _ := join(g)
 	require.Equal(t, `"result":{"resultType":"complete"}}`, ask(t, escaped, "1", "prompts/get", `{"_meta":{`+strings.ReplaceAll(modernMembers, "/", `\/`)+`}}`))
 }
+
+// What no client can be asked fails the call, and so does a server that asks without end;
+// what had been asked is taken back. A task of the modern era is nobody's of the older.
+func TestErasOlderModernRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c, _, w := olderAtModern(t)
+		input := func(id, requests string) {
+			w.Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"input_required","inputRequests":{` + requests + `}}}`)
+		}
+		require.NoError(t, c.Say(call(`2`)))
+		id, _ := w.NextRequest()
+		input(id, `"a":{"method":"elicitation/create"},"b":{"method":"tools/call"}`)
+		require.Contains(t, c.Next(), `"elicitation/create"`)
+		require.Equal(t, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the server asks for what no client can be asked: tools/call"}}`, c.Next())
+		require.Equal(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, c.Next())
+
+		require.NoError(t, c.Say(call(`3`)))
+		for range 32 {
+			id, _ = w.NextRequest()
+			input(id, ``)
+		}
+		id, _ = w.NextRequest()
+		input(id, ``)
+		require.Contains(t, c.Next(), `"id":3,"error":{"code":-32603,"message":"the server asks again and again"}`)
+
+		require.Contains(t, ask(t, c, "4", "tasks/get", `{"taskId":"t-1"}`), `"code":-32602`)
+		s := g.Stats()
+		require.Zero(t, s.InFlight)
+		require.EqualValues(t, 2, s.Failed)
+		_ = g.Close()
+		synctest.Wait()
+	})
+}
