@@ -42,7 +42,7 @@ func TestLostCallsAreAnsweredInOneWrite(t *testing.T) {
 				return errors.New("no such program")
 			}
 			all()
-			time.Sleep(limit.DefaultQueueWait)
+			time.Sleep(limit.DefaultQueueWait + time.Second)
 			close(never)
 		},
 		"closed": func(_ *testing.T, server *fake.Server, g *gateway.Gateway, all func()) {
