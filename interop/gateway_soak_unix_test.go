@@ -163,7 +163,10 @@ func TestGatewaySoak(t *testing.T) {
 	clients.Wait()
 	text := <-out
 	require.Zero(t, wrong.Load(), "answers that were another's")
-	require.Eventually(t, func() bool { st := s.gateway.Stats(); return st.InFlight+st.Waiting+st.Admitted+st.Pending+st.Sessions == 0 }, time.Minute, 10*time.Millisecond, "%+v", s.gateway.Stats())
+	require.Eventually(t, func() bool {
+		st := s.gateway.Stats()
+		return st.InFlight+st.Waiting+st.Admitted+st.Pending+st.Sessions == 0
+	}, time.Minute, 10*time.Millisecond, "%+v", s.gateway.Stats())
 	st := s.gateway.Stats()
 	t.Logf("%d visits, %d kills, heap %d KiB at first, %d KiB at half time and %d KiB now; %+v", visits.Load(), s.kills, base>>10, middle>>10, heap()>>10, st)
 	require.Equal(t, st.Requests, st.Answered+st.Failed+st.Expired+st.Cancelled+st.Lost+st.Refused, "every call ends once")
