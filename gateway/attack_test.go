@@ -66,6 +66,57 @@ func TestNoClientReachesAnother(t *testing.T) {
 	require.EqualValues(t, 5, s.Dropped[gateway.LateProgress])
 }
 
+// However a cancel is spelt (PHP writes notifications\/cancelled), it names the client's
+// own call or none: the number that the server knows goes nowhere, as a request neither.
+func TestAttackOddCancels(t *testing.T) {
+	for name, plain := range map[string]bool{"MCP": false, "plain": true} {
+		t.Run(name, func(t *testing.T) {
+			u := shared()
+			u.Plain = plain
+			g, server := start(t, u)
+			victim, _ := join(g)
+			evil, _ := join(g)
+			require.NoError(t, victim.Say(call(`7`)))
+			w := server.Way(0)
+			id, _ := w.NextRequest()
+			spelt := []string{`notifications/cancelled`, `notifications\/cancelled`, `notifications/cancell\u0065d`, `$/cancelRequest`, `$\/cancelRequest`}
+			for _, method := range spelt {
+				params := `"params":{"requestId":` + id + `,"id":` + id + `}}`
+				require.NoError(t, evil.Say(`{"jsonrpc":"2.0","method":"`+method+`",`+params))
+				require.NoError(t, evil.Say(`{"jsonrpc":"2.0","id":1,"method":"`+method+`",`+params))
+				require.Contains(t, evil.Next(), `"id":1,"error":{"code":-32600`, method)
+			}
+			require.NoError(t, evil.Say(call(`8`)))
+			last, frame := w.NextRequest()
+			require.Equal(t, call(last), frame, "and nothing before it")
+			require.Empty(t, w.Cancels())
+			w.Say(answer(id))
+			require.Equal(t, answer(`7`), victim.Next())
+		})
+	}
+}
+
+// The same spelling of one's own cancel, and of what a server says of a call.
+func TestEscapedMethods(t *testing.T) {
+	for name, isolation := range map[string]gateway.Isolation{"shared": gateway.Shared, "one's own": gateway.PerSession} {
+		t.Run(name, func(t *testing.T) {
+			g, server := start(t, gateway.Upstream{Isolation: isolation})
+			c, _ := join(g)
+			require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":1,"method":"tools\/call","params":{"name":"x","_meta":{"progressToken":"p"}}}`))
+			w := server.Way(0)
+			id, _ := w.NextRequest()
+			w.Say(`{"jsonrpc":"2.0","method":"notifications\/progress","params":{"progressToken":` + id + `,"progress":1}}`)
+			require.Equal(t, `{"jsonrpc":"2.0","method":"notifications\/progress","params":{"progressToken":"p","progress":1}}`, c.Next())
+			w.Say(`{"jsonrpc":"2.0","method":"notifications\/tools\/list_changed"}`)
+			require.Equal(t, `{"jsonrpc":"2.0","method":"notifications\/tools\/list_changed"}`, c.Next())
+			require.NoError(t, c.Say(`{"jsonrpc":"2.0","method":"notifications\/cancelled","params":{"requestId":1}}`))
+			require.Len(t, w.Cancels(), 1)
+			require.Equal(t, number(t, id), w.Cancels()[0].Call)
+			require.Zero(t, g.Stats().InFlight)
+		})
+	}
+}
+
 // A cancel goes to the server that has the call, and to no other.
 func TestX01CancelGoesToItsServer(t *testing.T) {
 	servers := []*fake.Server{{}, {}}

@@ -68,7 +68,7 @@ func (l *life) Refused(burst *link.Burst, m *codec.Message, err error) {
 // notified takes a notification to whom it concerns.
 func (l *life) notified(burst *link.Burst, m *codec.Message) {
 	b := l.b
-	switch method := string(m.Envelope.Method.Of(m.Frame())); {
+	switch method := string(m.Method()); {
 	case method == mcp.NoteProgress:
 		l.progressed(burst, m)
 	case method == mcp.NoteCancelled:

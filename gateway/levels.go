@@ -160,7 +160,7 @@ func (v *levels) answer(waiting []*call, err error) {
 
 // hears reports whether s, or its call about, wants a log line of the way.
 func (v *levels) hears(s *Session, about *call, m *codec.Message) bool {
-	if string(m.Envelope.Method.Of(m.Frame())) != mcp.NoteMessage {
+	if string(m.Method()) != mcp.NoteMessage {
 		return true
 	}
 	least := level(s.level.Load())

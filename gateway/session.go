@@ -166,6 +166,9 @@ func (s *Session) requestedAs(b *link.Burst, m *codec.Message, id route.Echo, in
 		}
 	}
 	switch {
+	case c.method == mcp.NoteCancelled || c.method == cancelPlain:
+		// It would name a request as the server does, which is another client's.
+		d = &Decision{Refusal: &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: a cancel is a notification, without an id"}}
 	case t != nil && t.o.Plain:
 	case readsTwice(c.method, m.Params(), s.older.Load()):
 		d = &Decision{Refusal: unreadableParams(codec.ErrDuplicateMember)}
@@ -298,7 +301,7 @@ func (s *Session) enter(c *call) bool {
 
 // notified takes a notification of the client.
 func (s *Session) notified(b *link.Burst, m *codec.Message) {
-	method := string(m.Envelope.Method.Of(m.Frame()))
+	method := string(m.Method())
 	if s.g.isPlain() {
 		s.notifiedPlain(b, m, method)
 		return

@@ -41,7 +41,7 @@ func (l *life) answeredFor(number int64, burst *link.Burst, m *codec.Message) {
 // notifiedFor takes a notification that came on the stream of a call. What names no
 // call by itself, a log line for one, is for that call's client.
 func (l *life) notifiedFor(number int64, burst *link.Burst, m *codec.Message) {
-	method := string(m.Envelope.Method.Of(m.Frame()))
+	method := string(m.Method())
 	if method == mcp.NoteProgress || method == mcp.NoteCancelled || m.Envelope.Subscription.Present() || isChange(method) {
 		l.notified(burst, m)
 		return
