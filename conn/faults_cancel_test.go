@@ -51,10 +51,10 @@ func TestX07CancelOfIDZero(t *testing.T) {
 		<-ctx.Done()
 		ended <- r.ID().String()
 	})})
-	for _, id := range []string{"0", `""`} {
+	for id, method := range map[string]string{"0": `notifications/cancelled`, `""`: `notifications\/cancelled`} { // as PHP writes it
 		p.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"slow"}`)
 		<-running
-		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+		p.send(`{"jsonrpc":"2.0","method":"` + method + `","params":{"requestId":` + id + `}}`)
 		require.Equal(t, id, <-ended)
 	}
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":null}}`,

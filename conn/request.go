@@ -6,7 +6,7 @@ import (
 
 // requested takes a request from the peer. b is the array that it came in.
 func (c *Conn) requested(m *codec.Message, b *batchAnswer) {
-	if c.o.Profile == codec.MCP && !c.o.PassPing && string(m.Envelope.Method.Of(m.Frame())) == "ping" {
+	if c.o.Profile == codec.MCP && !c.o.PassPing && string(m.Method()) == "ping" {
 		if c.serving.has(m.ID()) {
 			c.duplicate(m)
 			return
@@ -73,7 +73,7 @@ func (c *Conn) handle(r *Inbound) {
 // notified takes a notification from the peer. Some are the connection's own:
 // cancels, progress, and those of a subscription.
 func (c *Conn) notified(m *codec.Message, b *batchAnswer) {
-	method := m.Envelope.Method.Of(m.Frame())
+	method := m.Method() // decoded: PHP writes notifications\/cancelled
 	switch {
 	case m.Flags.Has(codec.FlagNullID) && c.refuseNullID(m, b, method):
 		return
