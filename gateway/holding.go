@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"crypto/rand"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -300,12 +302,25 @@ func (b *backend) resumeHeld(burst *link.Burst, c *call, m *codec.Message) bool 
 		return true
 	}
 	answers := spans[1].Of(m.Params())
+	if x.readsTwice(answers) {
+		c.end(burst, Refused, nil, unreadableParams(codec.ErrDuplicateMember))
+		return true
+	}
 	c.more().released = x.abandoned
 	if !c.take() {
 		return true
 	}
 	x.attach(burst, c, state, answers)
 	return true
+}
+
+// readsTwice reports whether one of the answers that are wanted is there twice.
+func (x *holding) readsTwice(answers []byte) bool {
+	x.mu.Lock()
+	names := slices.Collect(maps.Keys(x.asks))
+	x.mu.Unlock()
+	_, is := once(answers, names)
+	return is
 }
 
 // attach makes c the front request, and gives the server its answers.

@@ -65,3 +65,16 @@ func TestSecondOfWhatIsReadRefusedMerged(t *testing.T) {
 	refusedTwice(t, c, "tasks/cancel", `{"taskId":"mine","taskId":"another's"}`)
 	require.Zero(t, servers[0].Opened()+servers[1].Opened())
 }
+
+// Of two answers to what a server asks none is taken, and the question stays open.
+func TestSecondOfAnAnswerRefused(t *testing.T) {
+	_, c, _, w, _ := modernAtOlder(t, shared(), modernCall(`1`, ``))
+	w.Say(elicit)
+	_, state := asked(t, c.Next())
+	require.NoError(t, c.Say(modernCall(`2`, `"requestState":"`+state+`","inputResponses":{"1":{"action":"accept"},"\u0031":{"action":"decline"}},`)))
+	require.Contains(t, c.Next(), `"id":2,"error":{"code":-32600`)
+	require.NoError(t, c.Say(modernCall(`3`, `"requestState":"`+state+`","requestState":"`+state+`",`)))
+	require.Contains(t, c.Next(), `"id":3,"error":{"code":-32600`)
+	require.NoError(t, c.Say(modernCall(`4`, `"requestState":"`+state+`","inputResponses":{"1":{"action":"decline"}},`)))
+	require.Contains(t, w.Next(), `"result":{"action":"decline"}}`)
+}
