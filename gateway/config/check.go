@@ -123,6 +123,9 @@ func (l *Listen) check(path string, auth *Auth, wrong report) {
 	if !isHTTP && len(l.Hosts)+len(l.Origins) > 0 {
 		wrong(path, "hosts and origins are for http and https")
 	}
+	if auth != nil && u.Scheme == "tcp" && l.Identity == "" && !loopback(u.Hostname()) {
+		wrong(path, "auth asks nobody who comes in over tcp: give them an identity here, or serve https")
+	}
 	if auth != nil && auth.Certificates && isHTTP && (l.TLS == nil || l.TLS.CA == "") {
 		wrong(path, "auth.certificates needs tls.ca here")
 	}

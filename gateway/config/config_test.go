@@ -65,6 +65,7 @@ func TestMistakes(t *testing.T) {
 		{"same place", ok + "listen:\n  - http://localhost:1/a\n  - http://localhost:1/b\n", `f.yaml:5: listen[1]: is the place of listen[0] again`},
 		{"status for all", ok + "status: \":1\"\n", `f.yaml:3: status: other machines can reach it`},
 		{"hash", ok + "auth:\n  tokens:\n    - {name: a, hash: secret}\n", `f.yaml:5: auth.tokens[0].hash: must be sha256:`},
+		{"auth that asks nobody", ok + "auth: {tokens: [{name: a, hash: \"sha256:" + strings.Repeat("0", 64) + "\"}]}\nlisten: [{address: \"tcp://0.0.0.0:1\", open: true}]\n", `f.yaml:4: listen[0]: auth asks nobody who comes in over tcp`},
 		{"auth by nothing", ok + "auth: {}\n", `f.yaml:3: auth: needs tokens, oauth or certificates`},
 		{"sample", ok + "telemetry: {otlp: \"http://h:1\", sample: 2}\n", `f.yaml:3: telemetry.sample: must be from 0 to 1`},
 		{"replicas", ok + "cluster:\n  url: nats://h:1\n  replicas: 6\n", `f.yaml:5: cluster.replicas: must be from 1 to 5`},
