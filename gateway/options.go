@@ -89,7 +89,9 @@ type Options struct {
 	Overflow Overflow
 	// Router chooses among them and rewrites names. Nil sends all to the first.
 	Router Router
-	// Observer sees what happens, on the goroutine where it does. It must not block.
+	// Observer sees what happens, on the goroutine where it does: most often that which
+	// brings a server's answers to all of its clients. It must not block; what may, a log
+	// or an exporter, belongs behind a bounded queue, as status.Board has it.
 	Observer func(Event)
 	// Tracer gives calls a place in traces; nil passes trace contexts as they are. It needs
 	// an Observer, which is told of their ends.

@@ -16,7 +16,9 @@ import (
 
 // Options of a Board. The zero value will do.
 type Options struct {
-	// Log gets what happens; nil drops it. LogCalls adds a line for each call.
+	// Log gets what happens; nil drops it. LogCalls adds a line for each call. Its handler
+	// is called by a goroutine of the board's, so that it may take its time: 8192 lines wait
+	// for it, and what comes then is dropped and counted.
 	Log      *slog.Logger
 	LogCalls bool
 	// Token is what the cancel button needs, and who looks from another machine: a
@@ -41,6 +43,7 @@ type Board struct {
 	o        Options
 	operator atomic.Pointer[operator]
 	log      *slog.Logger
+	lines    *records // on their way to the log
 	logCalls atomic.Bool
 	gateway  atomic.Pointer[gateway.Gateway]
 	series   series
@@ -61,6 +64,8 @@ func New(o Options) (*Board, error) {
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}
+	slow := newLater(b.log.Handler())
+	b.log, b.lines = slog.New(slow), slow.queue
 	if b.o.Pause <= 0 {
 		b.o.Pause = DefaultPause
 	}
@@ -141,16 +146,16 @@ func (b *Board) Close() error {
 	return nil
 }
 
-// Flush sends what telemetry has gathered and ends it.
+// Flush sends what telemetry has gathered and ends it, and waits up to 5 s for the log.
 func (b *Board) Flush() error {
+	b.lines.flush(flushLimit)
 	if b.export == nil {
 		return nil
 	}
 	return b.export.close()
 }
 
-// Observe is for gateway.Options.Observer. It does not block, apart from what the log
-// does: give that an AsyncWriter.
+// Observe is for gateway.Options.Observer. It does not block.
 func (b *Board) Observe(e gateway.Event) {
 	switch e.Kind {
 	case gateway.CallEnded:

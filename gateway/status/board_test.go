@@ -273,6 +273,7 @@ func TestAccessLog(t *testing.T) {
 	s.call(ask, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"bad token: Bearer hunter2hunter2"}}`)
 	s.board.LogCalls(false)
 	s.call(ask, `{"jsonrpc":"2.0","id":ID,"result":{}}`)
+	require.NoError(t, s.board.Flush())
 	var lines []string
 	for line := range strings.SplitSeq(out.String(), "\n") {
 		if strings.Contains(line, "msg=call") {

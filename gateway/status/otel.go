@@ -32,7 +32,9 @@ type Export struct {
 	// that clients began are as they say. Zero is all.
 	Sample float64
 	// Spans and Reader take the place of Endpoint: for collectors of another kind, and
-	// for tests.
+	// for tests. Spans is told on the way of answers, so it must gather them and export
+	// on its own goroutine, dropping what does not fit, as sdktrace.NewBatchSpanProcessor
+	// does and Endpoint's does.
 	Spans  sdktrace.SpanProcessor
 	Reader sdkmetric.Reader
 }

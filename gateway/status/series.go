@@ -186,6 +186,7 @@ func (b *Board) writeMetrics(w io.Writer) {
 	put("counter", "correlator_gateway_upstreams_opened_total", sample{"", s.Opened})
 	put("counter", "correlator_gateway_upstreams_failed_total", sample{"", s.OpenFailed})
 	put("counter", "correlator_gateway_panics_total", sample{"", s.Panics})
+	put("counter", "correlator_gateway_log_dropped_total", sample{"", b.lines.dropped.Load()})
 	put("counter", "correlator_gateway_resource_conflicts_total", sample{"", s.Conflicts})
 	if b.o.Guard != nil {
 		s := b.o.Guard()

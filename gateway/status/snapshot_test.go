@@ -46,6 +46,7 @@ func TestOrderlyEndIsNoWarning(t *testing.T) {
 	s := newStage(t, status.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	s.call(ask, `{"jsonrpc":"2.0","id":ID,"result":{}}`)
 	require.NoError(t, s.g.Close())
+	require.NoError(t, s.board.Flush())
 	require.Contains(t, log.String(), `level=INFO msg="upstream was ended" upstream=tools reason="gateway: closed"`)
 	require.NotContains(t, log.String(), "WARN")
 	require.Empty(t, s.snapshot().Upstreams[0].LastErr)
@@ -58,6 +59,7 @@ func TestLossIsWarning(t *testing.T) {
 	s.call(ask, `{"jsonrpc":"2.0","id":ID,"result":{}}`)
 	s.server.Way(0).Die(errors.New("exit status 1"))
 	require.NoError(t, s.g.Close())
+	require.NoError(t, s.board.Flush())
 	require.Contains(t, log.String(), `level=WARN msg="upstream is down" upstream=tools error="exit status 1"`)
 	require.Equal(t, "exit status 1", s.snapshot().Upstreams[0].LastErr)
 }
