@@ -259,13 +259,15 @@ func (b *bed) idleCost(n int, kind idleKind) (float64, error) {
 	return each(base, with, b.idle), err
 }
 
-// settled is the usage of a process when it has done all that it was asked to.
+// settled is the usage of a process when it has done all that it was asked to: it works
+// no more, or what it holds stays the same while it only collects.
 func (c *child) settled() (u usage, err error) {
-	for last := -1.0; ; time.Sleep(200 * time.Millisecond) {
-		if u, err = c.usage("gc"); err != nil || u.CPU-last < 0.1 {
+	last := usage{CPU: -1}
+	for ; ; time.Sleep(200 * time.Millisecond) {
+		if u, err = c.usage("gc"); err != nil || u.CPU-last.CPU < 0.1 || max(u.Memory, last.Memory)-min(u.Memory, last.Memory) < u.Memory/200 {
 			return u, err
 		}
-		last = u.CPU
+		last = u
 	}
 }
 
