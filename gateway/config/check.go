@@ -53,15 +53,24 @@ func (c *Config) check(wrong report) {
 	}
 	if t := c.Telemetry; t.Endpoint != "" && !hasHost(t.Endpoint, "http", "https") {
 		wrong("telemetry.otlp", "must be http://host:port or https://host:port")
+	} else if odd := oddURL(t.Endpoint); odd != "" {
+		wrong("telemetry.otlp", odd)
 	}
+	checkHeaders("telemetry.headers", c.Telemetry.Headers, wrong)
 	if k := c.Cluster; k != nil && (k.Replicas < 0 || k.Replicas > maxReplicas) {
 		wrong("cluster.replicas", "must be from 1 to 5")
+	}
+	if k := c.Cluster; k != nil {
+		k.checkMembership(wrong)
 	}
 	if k := c.Cluster; k != nil && k.URL != "embedded" {
 		for one := range strings.SplitSeq(k.URL, ",") {
 			if !hasHost(strings.TrimSpace(one), "nats", "tls", "ws", "wss") {
 				wrong("cluster", "must be nats://host:port, tls://host:port or embedded")
 				break
+			}
+			if odd := oddURL(strings.TrimSpace(one)); odd != "" {
+				wrong("cluster", odd)
 			}
 		}
 	}
@@ -100,13 +109,15 @@ func (l *Listen) check(path string, auth *Auth, wrong report) {
 	switch u.Scheme {
 	case "stdio":
 	case "unix":
-		if u.Opaque+u.Path == "" {
-			wrong(path, "names no file: unix:/path")
+		if odd := oddSocket(u); odd != "" {
+			wrong(path, odd)
 		}
 	case "tcp", "http", "https":
 		isHTTP = u.Scheme != "tcp"
-		if _, _, err := net.SplitHostPort(u.Host); err != nil {
+		if _, port, err := net.SplitHostPort(u.Host); err != nil || port == "" {
 			wrong(path, "names no port: "+u.Scheme+"://host:port")
+		} else if odd := oddPort(port, true); odd != "" {
+			wrong(path, odd)
 		} else if !l.Open && !loopback(u.Hostname()) {
 			wrong(path, "other machines can reach it, which needs open: true")
 		}
@@ -114,6 +125,10 @@ func (l *Listen) check(path string, auth *Auth, wrong report) {
 		wrong(path, "must begin with stdio:, unix:, tcp://, http:// or https://")
 		return
 	}
+	if odd := oddPlace(u); odd != "" {
+		wrong(path, odd)
+	}
+	l.checkNames(path, wrong)
 	switch {
 	case u.Scheme == "https" && (l.TLS == nil || l.TLS.Cert == "" || l.TLS.Key == ""):
 		wrong(path, "https needs tls with cert and key")
@@ -198,11 +213,25 @@ func (u *Upstream) check(path, name string, merged bool, wrong report) {
 	switch {
 	case u.URL == "":
 	case scheme == "unix":
+		if at, err := url.Parse(u.URL); err == nil {
+			if odd := oddSocket(at); odd != "" {
+				wrong(path+".url", odd)
+			}
+		}
 	case !web && scheme != "tcp":
 		wrong(path+".url", "must begin with unix:, tcp://, ws://, wss://, http:// or https://")
 	case !hasHost(u.URL, scheme):
 		wrong(path+".url", "names no host")
+	default:
+		if at, err := url.Parse(u.URL); err == nil {
+			if odd := oddHost(at, scheme == "tcp"); odd != "" {
+				wrong(path+".url", odd)
+			}
+		}
 	}
+	checkHeaders(path+".headers", u.Headers, wrong)
+	u.checkProcess(path, wrong)
+	u.checkTimes(path, wrong)
 	if len(u.Headers) > 0 && !web {
 		wrong(path+".headers", "are for http, https, ws and wss")
 	}
@@ -231,6 +260,7 @@ func (a *Auth) check(wrong report) {
 			wrong(fmt.Sprintf("auth.tokens[%d].hash", i), "must be sha256: and 64 hex digits, as gateway token prints it")
 		}
 	}
+	a.checkTwins(wrong)
 	if a.OAuth != nil {
 		if !hasHost(a.OAuth.Resource, "http", "https") {
 			wrong("auth.oauth.resource", "must be the http or https address of this gateway")
@@ -246,6 +276,9 @@ func (a *Auth) check(wrong report) {
 var tokenHash = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 func (s *Status) check(listen []Listen, wrong report) {
+	if strings.HasPrefix(s.Token, "sha256:") && !tokenHash.MatchString(s.Token) {
+		wrong("status.token", "must be a secret, or sha256: and 64 hex digits, as gateway token prints it")
+	}
 	if s.Address == "" || s.Address == none {
 		return
 	}
@@ -256,6 +289,7 @@ func (s *Status) check(listen []Listen, wrong report) {
 	case !s.Open && !loopback(host):
 		wrong("status", "other machines can reach it, which needs open: true")
 	}
+	s.checkPort(wrong)
 	for i := range listen {
 		if place(listen[i].Address) == s.Address && !strings.HasSuffix(s.Address, ":0") {
 			wrong("status", fmt.Sprintf("is the place of listen[%d]", i))
