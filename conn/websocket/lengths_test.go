@@ -52,7 +52,7 @@ func TestLengthsAreFollowed(t *testing.T) {
 		all, err = io.ReadAll(&lengths{src: split(strings.NewReader(bad))})
 		long, ok := errors.AsType[*announcedError](err)
 		require.True(t, ok, "%s: %v", name, err)
-		require.EqualValues(t, frameMost+1, long.length)
+		require.EqualValues(t, uint64(frameMost+1), long.length)
 		require.ErrorIs(t, err, ErrReadLimit)
 		require.GreaterOrEqual(t, len(all), len(good.String())+10, name)
 	}
