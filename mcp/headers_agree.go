@@ -21,3 +21,11 @@ func (h *Headers) Agree(m *codec.Message) bool {
 	}
 	return a.headersAgree(version)
 }
+
+// Repeat reports whether the headers of a call of a tool repeat its arguments, as
+// inputSchema, the tool's, wants it: each that it marks with x-mcp-header and that
+// arguments, a JSON object, has. A schema that marks a property wrongly wants nothing.
+func (h *Headers) Repeat(inputSchema, arguments []byte) bool {
+	wanted, err := readParamHeaders(inputSchema)
+	return err != nil || h.Param == nil || mirrored(wanted, arguments, h.Param)
+}

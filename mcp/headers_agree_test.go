@@ -34,3 +34,27 @@ func TestHeadersAgree(t *testing.T) {
 		})
 	}
 }
+
+// Arguments that a tool's schema marks stand in headers as well, decoded where they are
+// encoded; what it marks wrongly is not wanted.
+func TestHeadersRepeat(t *testing.T) {
+	const schema = `{"properties":{"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"}}}`
+	for _, c := range []struct {
+		name, schema, arguments string
+		headers                 map[string]string
+		repeat                  bool
+	}{
+		{"all", schema, `{"region":"eu","n":1}`, map[string]string{"Region": "eu", "N": "1"}, true},
+		{"encoded", schema, `{"region":"ü"}`, map[string]string{"Region": mcp.EncodeHeader("ü")}, true},
+		{"none", schema, `{}`, nil, true},
+		{"another", schema, `{"region":"eu"}`, map[string]string{"Region": "us"}, false},
+		{"left out", schema, `{"region":"eu"}`, nil, false},
+		{"too many", schema, `{}`, map[string]string{"Region": "eu"}, false},
+		{"rubbish", schema, `{"region":"eu"}`, map[string]string{"Region": "=?base64?%%?="}, false},
+		{"wrong schema", `{"properties":{"region":{"type":"array","x-mcp-header":"Region"}}}`, `{"region":[]}`, nil, true},
+	} {
+		h := mcp.Headers{Param: func(name string) (string, bool) { v, ok := c.headers[name]; return v, ok }}
+		require.Equal(t, c.repeat, h.Repeat([]byte(c.schema), []byte(c.arguments)), c.name)
+	}
+	require.True(t, (&mcp.Headers{}).Repeat([]byte(schema), []byte(`{"region":"eu"}`)), "nobody compares")
+}

@@ -43,6 +43,7 @@ type exchange struct {
 	// left is how many answers a batch waits for, and answers those that came; the
 	// array goes out when all are there. Both are unused where a single request is.
 	batch   bool
+	tools   bool // it asked for a list of tools
 	left    int
 	answers [][]byte
 }
@@ -75,7 +76,7 @@ func (p *exchanger) join(g *gateway.Gateway) bool {
 
 // Receive implements serve.Peer.
 func (p *exchanger) Receive(in *serve.Incoming) error {
-	if in.Headers != nil && !in.Headers.Agree(in.Message) {
+	if in.Headers != nil && !p.agree(in) {
 		p.refuse(in.Exchange, in.Message.RawID(), &codec.Error{Code: mcp.CodeHeaderMismatch, Message: "Header mismatch"}, http.StatusBadRequest)
 		return nil
 	}
@@ -88,7 +89,7 @@ func (p *exchanger) Receive(in *serve.Incoming) error {
 	if in.Batch {
 		return p.receiveBatch(in)
 	}
-	s, err := p.enter(in, &exchange{id: in.Exchange})
+	s, err := p.enter(in, &exchange{id: in.Exchange, tools: p.who.Alone && string(in.Message.Method()) == mcp.MethodListTools})
 	if err != nil {
 		return err
 	}
@@ -179,6 +180,9 @@ func (p *exchanger) answer(id codec.ID, frame []byte) error {
 	x, final := p.settle(id, frame)
 	if x == nil || final == nil {
 		return nil
+	}
+	if x.tools {
+		p.learn(final)
 	}
 	out := serve.Outgoing{Frame: final, Final: true}
 	if p.who.Alone {

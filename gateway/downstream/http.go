@@ -9,6 +9,7 @@ import (
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/auth"
 	"github.com/correlator-go/correlator/gateway/duplex"
+	"github.com/correlator-go/correlator/gateway/internal/toolschema"
 	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/mcp"
 	"github.com/correlator-go/correlator/serve"
@@ -53,6 +54,7 @@ type Endpoint struct {
 	o     HTTPOptions
 	http  *serve.HTTP
 	links clients
+	tools toolschema.Schemas
 
 	live atomic.Int64 // requests of plain JSON-RPC
 

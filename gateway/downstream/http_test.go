@@ -78,6 +78,27 @@ func TestHeadersHaveToAgree(t *testing.T) {
 	require.Zero(t, w.g.Stats().Requests)
 }
 
+// Arguments that a tool wants in headers are compared as well, once a list has said so:
+// what is missing, differs or cannot be decoded goes to no server.
+func TestArgumentsInHeaders(t *testing.T) {
+	w := shared(t)
+	list := w.begin(http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+metaModern+`}}`, modern("tools/list", "")...)
+	id, _ := w.server.Way(0).NextRequest()
+	w.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete","tools":[{"name":"deploy","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}]}}`)
+	require.Contains(t, (<-list).all(), "deploy")
+	request := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"deploy","arguments":{"region":"eu"},` + metaModern + `}}`
+	for name, headers := range map[string][]string{"missing": nil, "another": {"Mcp-Param-Region", "us"}, "rubbish": {"Mcp-Param-Region", "=?base64?%%?="}} {
+		r := w.do(http.MethodPost, request, append(modern("tools/call", "deploy"), headers...)...)
+		require.Equal(t, http.StatusBadRequest, r.StatusCode, name)
+		require.Equal(t, `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"Header mismatch"}}`, r.all(), name)
+	}
+	require.EqualValues(t, 1, w.g.Stats().Requests)
+	answer := w.begin(http.MethodPost, request, append(modern("tools/call", "deploy"), "Mcp-Param-Region", "eu")...)
+	id, _ = w.server.Way(0).NextRequest()
+	w.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete"}}`)
+	require.Contains(t, (<-answer).all(), "complete")
+}
+
 // An error of the protocol has the status that MCP gives it.
 func TestModernStatus(t *testing.T) {
 	w := shared(t)

@@ -21,6 +21,7 @@ import (
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/downstream"
 	"github.com/correlator-go/correlator/gateway/internal/residue"
+	"github.com/correlator-go/correlator/gateway/limit"
 	"github.com/correlator-go/correlator/internal/invariants"
 )
 
@@ -285,7 +286,9 @@ func TestL12FramesDoNotMix(t *testing.T) {
 			return err == nil
 		})
 	}
-	b := lay(t, gateway.Upstream{Isolation: gateway.Shared, Timeout: -1}, gateway.Options{}, downstream.Options{}, serve)
+	// However long it takes, all is answered.
+	u := gateway.Upstream{Isolation: gateway.Shared, Timeout: -1, Limit: limit.Options{QueueWait: -1}}
+	b := lay(t, u, gateway.Options{}, downstream.Options{}, serve)
 	var all sync.WaitGroup
 	for n := range clients {
 		c := b.dial(t)

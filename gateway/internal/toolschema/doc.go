@@ -1,0 +1,3 @@
+// Package toolschema keeps the input schemas of tools that want arguments repeated in
+// headers of HTTP: who serves clients compares them.
+package toolschema
