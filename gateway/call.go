@@ -235,6 +235,10 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 	if r := c.rare.Load(); r != nil && r.rounds != nil && m.Kind == codec.KindResult && c.wants(m.Result()) {
 		return
 	}
+	if e := c.unknownToOlder(m); e != nil {
+		c.end(burst, Failed, nil, e)
+		return
+	}
 	m = c.backend.Load().target.shown(c.method, m)
 	c.leave()
 	if p := c.asPart(); p != nil {
@@ -318,6 +322,9 @@ func (c *call) stop(why error) {
 		c.leave()
 		c.count(Cancelled, why)
 		c.unbatch()
+		if f, ok := c.session.client.(link.Forgetter); ok {
+			f.Forget(c.id.ID())
+		}
 		c.free()
 		return
 	}

@@ -33,8 +33,9 @@ type exchanger struct {
 }
 
 var (
-	_ serve.Peer  = (*exchanger)(nil)
-	_ link.Client = (*exchanger)(nil)
+	_ serve.Peer     = (*exchanger)(nil)
+	_ link.Client    = (*exchanger)(nil)
+	_ link.Forgetter = (*exchanger)(nil)
 )
 
 // exchange is what one HTTP request asked.
@@ -191,6 +192,22 @@ func (p *exchanger) answer(id codec.ID, frame []byte) error {
 	err := p.out.Write(x.id, out)
 	p.out.Close(x.id)
 	return p.sent(err)
+}
+
+// Forget implements link.Forgetter: the exchange of a request that was cancelled ends, as
+// it would with the answer.
+func (p *exchanger) Forget(id codec.ID) {
+	p.mu.Lock()
+	x := p.open[id]
+	delete(p.open, id)
+	p.mu.Unlock()
+	switch {
+	case x == nil: // its exchange has ended before
+	case x.batch:
+		p.addAnswer(x, nil, -1)
+	default:
+		p.out.Close(x.id)
+	}
 }
 
 // settle takes a request out of those that are open; final is what its exchange says

@@ -50,14 +50,19 @@ func (p *exchanger) receiveBatch(in *serve.Incoming) error {
 			p.addTo(x, codec.AppendError(nil, m.RawID(), &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: " + err.Error()}), -1)
 		}
 	}
-	all, over := p.addTo(x, nil, -1)
+	p.addAnswer(x, nil, -1)
+	return nil
+}
+
+// addAnswer is addTo, and ends the exchange if that was the last of it.
+func (p *exchanger) addAnswer(x *exchange, answer []byte, left int) {
+	all, over := p.addTo(x, answer, left)
 	if all != nil {
 		_ = p.out.Write(x.id, serve.Outgoing{Frame: all, Final: true})
 	}
 	if over {
 		p.out.Close(x.id)
 	}
-	return nil
 }
 
 // idIn is the id of a message that may be none, nil if that cannot be read.

@@ -111,6 +111,14 @@ type Client interface {
 	Peer() Peer
 }
 
+// Forgetter is a Client that keeps something for each request until its answer was sent,
+// the response of an HTTP request for one.
+type Forgetter interface {
+	// Forget says that a request is over and will have no answer, since its client
+	// cancelled it. The client may use its id again.
+	Forget(id codec.ID)
+}
+
 // Peer is who a client is.
 type Peer struct {
 	// Transport is "stdio", "unix", "tcp", "websocket" or "http".
