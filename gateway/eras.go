@@ -96,7 +96,28 @@ func (l *life) logged(burst *link.Burst, m *codec.Message, s *Session, about *ca
 	s.send(burst, &f)
 }
 
-// modernise has a request say of itself what its client said in initialize.
+// missing are those members of onceMeta that meta, the _meta of a request, has not: a
+// server that found one twice could take either.
+func (in *introduction) missing(meta []byte) []byte {
+	spans, err := route.Members(meta, onceMeta...)
+	if err != nil {
+		spans = make([]codec.Span, len(onceMeta)) // there is none
+	}
+	var out []byte
+	for i, value := range [...][]byte{[]byte(`"` + string(mcp.Modern) + `"`), in.capabilities, in.info, in.level} {
+		if spans[i].Present() {
+			continue
+		}
+		if out != nil {
+			out = append(out, ',')
+		}
+		out = append(append(append(append(out, '"'), onceMeta[i]...), `":`...), value...)
+	}
+	return out
+}
+
+// modernise has a request say of itself what its client said in initialize, and the
+// request does not say.
 func (b *backend) modernise(c *call, m *codec.Message, edits []codec.Edit) (*codec.Message, []codec.Edit) {
 	in := c.session.introduced.Load()
 	if in == nil || bytes.Contains(m.Params(), modernMark) && namesRevision(m.Params()) {
@@ -107,10 +128,11 @@ func (b *backend) modernise(c *call, m *codec.Message, edits []codec.Edit) (*cod
 	if err != nil {
 		return m, edits // edits replace whole values, so it cannot be
 	}
-	meta := append([]byte(`"`+mcp.MetaProtocolVersion+`":"`+string(mcp.Modern)+`","`+mcp.MetaClientCapabilities+`":`), in.capabilities...)
-	meta = append(append(meta, `,"`+mcp.MetaClientInfo+`":`...), in.info...)
-	meta = append(append(meta, `,"`+mcp.MetaLogLevel+`":`...), in.level...)
-	params, err := codec.AppendParamsWithMeta(nil, plain.Params(), meta)
+	missing := in.missing(memberOf(plain.Params(), "_meta"))
+	if missing == nil {
+		return m, edits
+	}
+	params, err := codec.AppendParamsWithMeta(nil, plain.Params(), missing)
 	if err != nil {
 		return m, edits // params that are no object: the server says so
 	}

@@ -19,12 +19,13 @@ var (
 	onceLevel      = []string{"level"}
 	onceListen     = []string{"notifications"}
 	onceFilter     = []string{"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "taskIds"}
-	onceMeta       = []string{mcp.MetaProtocolVersion, mcp.MetaClientCapabilities, mcp.MetaLogLevel}
+	onceMeta       = []string{mcp.MetaProtocolVersion, mcp.MetaClientCapabilities, mcp.MetaClientInfo, mcp.MetaLogLevel}
 )
 
-// readsTwice reports whether a member that is read stands twice in a request. Of a client
-// of the older era _meta is not read.
-func readsTwice(method string, params []byte, older bool) bool {
+// readsTwice reports whether a member that is read stands twice in a request. In _meta it
+// is looked for whatever the client's era: what one of the older era says there is kept
+// where a modern server gets the rest; see modernise.
+func readsTwice(method string, params []byte) bool {
 	switch method {
 	case mcp.MethodInitialize:
 		_, is := once(params, onceInitialize)
@@ -42,7 +43,7 @@ func readsTwice(method string, params []byte, older bool) bool {
 			return true
 		}
 	}
-	return !older && mayRepeatMeta(params) && repeatsMeta(params)
+	return mayRepeatMeta(params) && repeatsMeta(params)
 }
 
 // once finds members, and whether one of them stands twice.
@@ -72,7 +73,7 @@ func mayRepeatMeta(params []byte) bool {
 
 var (
 	// metaMarks are the ends of the names in onceMeta: what stands before may be spelt io\/….
-	metaMarks = [][]byte{[]byte(`protocolVersion"`), []byte(`clientCapabilities"`), []byte(`logLevel"`)}
+	metaMarks = [][]byte{[]byte(`protocolVersion"`), []byte(`clientCapabilities"`), []byte(`clientInfo"`), []byte(`logLevel"`)}
 	// escapeMark and a digit of escapedName begin the escape of a letter, a point or a slash.
 	escapeMark  = []byte(`\u00`)
 	escapedName = []byte("24567")

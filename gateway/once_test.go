@@ -53,6 +53,40 @@ func TestSecondOfWhatIsReadRefused(t *testing.T) {
 	require.Equal(t, pass(id), frame)
 }
 
+// A client of the older era at a modern server: what its _meta says itself is kept, and
+// the server finds each member once; what stands there twice is refused.
+func TestOlderClientsMetaOnce(t *testing.T) {
+	g, c, _, w := olderAtModern(t)
+	const level = `"io.modelcontextprotocol/logLevel":"debug"`
+	const info = `"io.modelcontextprotocol/clientInfo":{"name":"itself","version":"2"}`
+	const can = `"io.modelcontextprotocol/clientCapabilities":{}`
+	const version = `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`
+	for _, member := range []string{level, info, can, version} {
+		refusedTwice(t, c, "tools/call",
+			`{"name":"x","_meta":{`+member+`,`+member+`}}`,
+			`{"name":"x","_meta":{`+member+`,"a":1,`+strings.Replace(member, "io.", `\u0069o.`, 1)+`}}`)
+	}
+	s := g.Stats()
+	require.EqualValues(t, 8, s.Refused)
+	for said, own := range map[string][]string{
+		`"a":1`: nil, level: {level}, info + `,` + level: {info, level}, can: {can},
+		strings.Replace(level, "/", `\/`, 1): nil,
+	} {
+		require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{`+said+`}}}`))
+		id, frame := w.NextRequest()
+		require.Contains(t, frame, said+`}}}`, "as it was")
+		plain := strings.ReplaceAll(frame, `\/`, "/")
+		for _, name := range []string{"protocolVersion", "clientCapabilities", "clientInfo", "logLevel"} {
+			require.Equal(t, 1, strings.Count(plain, `io.modelcontextprotocol/`+name+`"`), "%s: %s", name, frame)
+		}
+		for _, member := range own {
+			require.Contains(t, frame, member)
+		}
+		w.Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete"}}`)
+		require.Contains(t, c.Next(), `"id":1,"result"`)
+	}
+}
+
 // Nor do the members by which a merged server goes.
 func TestSecondOfWhatIsReadRefusedMerged(t *testing.T) {
 	servers := []*fake.Server{{}, {}}

@@ -170,7 +170,7 @@ func (s *Session) requestedAs(b *link.Burst, m *codec.Message, id route.Echo, in
 		// It would name a request as the server does, which is another client's.
 		d = &Decision{Refusal: &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: a cancel is a notification, without an id"}}
 	case t != nil && t.o.Plain:
-	case readsTwice(c.method, m.Params(), s.older.Load()):
+	case readsTwice(c.method, m.Params()):
 		d = &Decision{Refusal: unreadableParams(codec.ErrDuplicateMember)}
 	default:
 		s.hear(c, m)

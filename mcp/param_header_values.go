@@ -1,5 +1,11 @@
 package mcp
 
+import (
+	"fmt"
+
+	"github.com/correlator-go/correlator/codec"
+)
+
 // ParamHeader is one header that repeats an argument of tools/call over HTTP.
 type ParamHeader struct {
 	// Name is the header's whole name, Mcp-Param- included.
@@ -13,8 +19,9 @@ type ParamHeader struct {
 // that arguments, a JSON object, has. Arguments that are absent or null have no
 // header.
 //
-// An error says that the schema marks a property wrongly: a client that uses HTTP
-// must then leave the tool out of its lists.
+// An error that is codec.ErrDuplicateMember says that such an argument stands twice: the
+// server could take either. Any other says that the schema marks a property wrongly: a
+// client that uses HTTP must then leave the tool out of its lists.
 func ParamHeaders(inputSchema, arguments []byte) ([]ParamHeader, error) {
 	wanted, err := readParamHeaders(inputSchema)
 	if err != nil {
@@ -22,7 +29,10 @@ func ParamHeaders(inputSchema, arguments []byte) ([]ParamHeader, error) {
 	}
 	var headers []ParamHeader
 	for _, p := range wanted {
-		text := member(arguments, p.property)
+		text, err := soleMember(arguments, p.property)
+		if err != nil {
+			return nil, err
+		}
 		if text == nil || string(text) == "null" {
 			continue
 		}
@@ -33,4 +43,20 @@ func ParamHeaders(inputSchema, arguments []byte) ([]ParamHeader, error) {
 		headers = append(headers, ParamHeader{"Mcp-Param-" + p.header, EncodeHeader(value)})
 	}
 	return headers, nil
+}
+
+// soleMember is member of what may stand once only.
+func soleMember(text []byte, name string) ([]byte, error) {
+	var value []byte
+	m, _ := membersOf(text)
+	for n, span, ok := m.next(); ok; n, span, ok = m.next() {
+		if string(n) != name {
+			continue
+		}
+		if value != nil {
+			return nil, fmt.Errorf("mcp: argument %q: %w", name, codec.ErrDuplicateMember)
+		}
+		value = span.Of(text)
+	}
+	return value, nil
 }

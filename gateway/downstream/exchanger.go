@@ -77,9 +77,11 @@ func (p *exchanger) join(g *gateway.Gateway) bool {
 
 // Receive implements serve.Peer.
 func (p *exchanger) Receive(in *serve.Incoming) error {
-	if in.Headers != nil && !p.agree(in) {
-		p.refuse(in.Exchange, in.Message.RawID(), &codec.Error{Code: mcp.CodeHeaderMismatch, Message: "Header mismatch"}, http.StatusBadRequest)
-		return nil
+	if in.Headers != nil {
+		if refusal := p.disagree(in); refusal != nil {
+			p.refuse(in.Exchange, in.Message.RawID(), refusal, http.StatusBadRequest)
+			return nil
+		}
 	}
 	if p.who.Alone || isModernInitialize(in.Message) {
 		if refusal, status := unfit(in.Message); refusal != nil {

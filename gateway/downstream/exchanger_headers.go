@@ -2,17 +2,25 @@ package downstream
 
 import (
 	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/mcp"
 	"github.com/correlator-go/correlator/serve"
 )
 
-// agree reports whether the headers say what the body does. Arguments that a tool wants in
-// headers are compared once a list of tools has said so to a client of this identity.
-func (p *exchanger) agree(in *serve.Incoming) bool {
+// disagree is what a request is refused with whose headers do not say what the body does;
+// nil, if they do. Arguments that a tool wants in headers are compared once a list of tools
+// has said so to a client of this identity.
+func (p *exchanger) disagree(in *serve.Incoming) *codec.Error {
 	if !in.Headers.Agree(in.Message) {
-		return false
+		return &codec.Error{Code: mcp.CodeHeaderMismatch, Message: "Header mismatch"}
 	}
-	schema, arguments := p.endpoint.tools.Of(p.who.Identity, in.Message)
-	return schema == nil || in.Headers.Repeat(schema, arguments)
+	schema, arguments, err := p.endpoint.tools.Of(p.who.Identity, in.Message)
+	if err != nil {
+		return &codec.Error{Code: codec.CodeInvalidRequest, Message: "invalid request: an argument that is repeated in a header stands twice"}
+	}
+	if schema != nil && !in.Headers.Repeat(schema, arguments) {
+		return &codec.Error{Code: mcp.CodeHeaderMismatch, Message: "Header mismatch"}
+	}
+	return nil
 }
 
 // learn looks for tools that want arguments in headers.

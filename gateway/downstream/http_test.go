@@ -92,6 +92,12 @@ func TestArgumentsInHeaders(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, r.StatusCode, name)
 		require.Equal(t, `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"Header mismatch"}}`, r.all(), name)
 	}
+	for _, second := range []string{`"region":"us"`, `"reg\u0069on":"eu"`} {
+		twice := strings.Replace(request, `"region":"eu"`, second+`,"region":"eu"`, 1)
+		r := w.do(http.MethodPost, twice, append(modern("tools/call", "deploy"), "Mcp-Param-Region", "eu")...)
+		require.Equal(t, http.StatusBadRequest, r.StatusCode)
+		require.Equal(t, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"invalid request: an argument that is repeated in a header stands twice"}}`, r.all())
+	}
 	require.EqualValues(t, 1, w.g.Stats().Requests)
 	answer := w.begin(http.MethodPost, request, append(modern("tools/call", "deploy"), "Mcp-Param-Region", "eu")...)
 	id, _ = w.server.Way(0).NextRequest()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/correlator-go/correlator/client"
 	"github.com/correlator-go/correlator/conn"
+	"github.com/correlator-go/correlator/gateway/internal/toolschema"
 	"github.com/correlator-go/correlator/gateway/link"
 )
 
@@ -65,11 +66,11 @@ func withoutSecrets(address string) string {
 
 // httpOpener opens ways to one endpoint.
 type httpOpener struct {
-	name    string
-	t       client.HTTP
-	o       HTTPOptions
-	own     *http.Transport // nil if the user brought the client
-	schemas schemas
+	name  string
+	t     client.HTTP
+	o     HTTPOptions
+	own   *http.Transport    // nil if the user brought the client
+	tools toolschema.Schemas // of whoever asks: they are the server's
 
 	mu   sync.Mutex // guards ways
 	ways int

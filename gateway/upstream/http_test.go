@@ -293,6 +293,46 @@ func TestHTTPArgumentsInHeaders(t *testing.T) {
 	}
 }
 
+// An argument that a header repeats stands once, once the tool's schema is known: the
+// server compares one of two with the header, and the tool may take the other.
+func TestHTTPArgumentInHeaderTwice(t *testing.T) {
+	e := serveHTTP(t, false, func(s *stream, m *seen) {
+		result := `{}`
+		if m.method == "tools/list" {
+			const schema = `"inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"free":{"type":"string"}}}`
+			result = `{"tools":[{"name":"t",` + schema + `},{"name":"other","inputSchema":{}}]}`
+		}
+		s.say(`{"jsonrpc":"2.0","id":` + m.id + `,"result":` + result + `}`)
+	})
+	g := overHTTP(t, e, client.HTTP{}, upstream.HTTPOptions{})
+	c := join(g)
+	call := func(params string) string {
+		require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{`+params+`}}`))
+		return c.Next()
+	}
+	require.NoError(t, c.Say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	require.Contains(t, c.Next(), "inputSchema")
+	for _, params := range []string{
+		`"name":"t","arguments":{"region":"eu","region":"us"}`,
+		`"name":"t","arguments":{"region":"eu","reg\u0069on":"us"}`,
+		`"name":"t","arguments":{"region":null,"region":"us"}`,
+		`"name":"t","arguments":{"region":"eu"},"arguments":{"region":"us"}`,
+	} {
+		require.Equal(t, `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"invalid request: an argument that is repeated in a header stands twice"}}`, call(params), params)
+	}
+	// What no header repeats is the server's to read.
+	for n, params := range []string{
+		`"name":"t","arguments":{"region":"eu","free":"a","free":"b","deep":{"region":1,"region":2}}`,
+		`"name":"other","arguments":{"region":"eu","region":"us"}`,
+	} {
+		require.Contains(t, call(params), `"result"`, params)
+		require.Contains(t, e.wait(n, ofMethod("tools/call")).body, `"params":{`+params, "as it was")
+	}
+	s := g.Stats()
+	require.EqualValues(t, 4, s.Failed)
+	require.Zero(t, s.InFlight)
+}
+
 // Credentials are the upstream's own, renewed for each request.
 func TestHTTPCredentials(t *testing.T) {
 	e := serveHTTP(t, true, func(s *stream, m *seen) {

@@ -182,8 +182,15 @@ func (x *posting) run(ready <-chan struct{}) {
 	if !u.owner.Dispatch(x.call) {
 		return
 	}
-	err := u.wire.Exchange(x.ctx, &client.Posting{
-		Method: x.method, Frame: x.frame, Revision: x.revision, Headers: u.opener.schemas.headers(x.method, x.frame),
+	headers, err := u.opener.headers(x.method, x.frame)
+	if err != nil {
+		x.refused(codec.AppendError(nil, codec.IntID(x.call).Append(nil), &codec.Error{
+			Code: codec.CodeInvalidRequest, Message: "invalid request: an argument that is repeated in a header stands twice",
+		}))
+		return
+	}
+	err = u.wire.Exchange(x.ctx, &client.Posting{
+		Method: x.method, Frame: x.frame, Revision: x.revision, Headers: headers,
 		Written: x.wrote, Receive: x.receive, Refused: x.refused,
 	})
 	if err == nil || x.ctx.Err() != nil || u.hasEnded() {
@@ -202,7 +209,7 @@ func (x *posting) run(ready <-chan struct{}) {
 // receive takes a message of the call's own response.
 func (x *posting) receive(m *codec.Message) (answered bool) {
 	if m.Kind == codec.KindResult && x.method == mcp.MethodListTools {
-		x.way.opener.schemas.learn(m.Result())
+		x.way.opener.tools.Learn("", m.Result())
 	}
 	_ = x.way.owner.ReceiveFor(x.call, nil, m) // counted there
 	if !m.Kind.IsResponse() {

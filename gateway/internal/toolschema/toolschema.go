@@ -3,9 +3,11 @@ package toolschema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"sync"
 
 	"github.com/correlator-go/correlator/codec"
+	"github.com/correlator-go/correlator/gateway/route"
 	"github.com/correlator-go/correlator/mcp"
 )
 
@@ -60,21 +62,32 @@ func (s *Schemas) none() bool {
 }
 
 // Of gives the schema and the arguments of a call of who's; nil, if it is no call, or of
-// no tool that wants headers.
-func (s *Schemas) Of(who string, m *codec.Message) (schema, arguments []byte) {
+// no tool that wants headers. The error is codec.ErrDuplicateMember, where the arguments,
+// or one that a header repeats, stand twice: what is compared with the header need not be
+// what the tool takes.
+func (s *Schemas) Of(who string, m *codec.Message) (schema, arguments []byte, err error) {
 	if string(m.Method()) != mcp.MethodCallTool || s.none() {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var name string
-	var params map[string]json.RawMessage // a struct would take Arguments, too, which is another member
-	if codec.DecodeValue(m.Name(), &name) != nil || codec.DecodeValue(m.Params(), &params) != nil {
-		return nil, nil
+	if codec.DecodeValue(m.Name(), &name) != nil {
+		return nil, nil, nil
 	}
 	s.mu.Lock()
 	schema = s.of[tool{who, name}]
 	s.mu.Unlock()
-	if arguments = params["arguments"]; arguments == nil {
+	if schema == nil {
+		return nil, nil, nil
+	}
+	at, err := route.Member(m.Params(), "arguments")
+	if err != nil {
+		return nil, nil, err
+	}
+	if arguments = at.Of(m.Params()); arguments == nil {
 		arguments = []byte("{}")
 	}
-	return schema, arguments
+	if _, err := mcp.ParamHeaders(schema, arguments); errors.Is(err, codec.ErrDuplicateMember) {
+		return nil, nil, err
+	}
+	return schema, arguments, nil
 }

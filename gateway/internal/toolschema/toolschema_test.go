@@ -21,7 +21,8 @@ func TestSchemas(t *testing.T) {
 	var s toolschema.Schemas
 	const schema = `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`
 	of := func(who, method, params string) string {
-		schema, arguments := s.Of(who, call(t, method, params))
+		schema, arguments, err := s.Of(who, call(t, method, params))
+		require.NoError(t, err)
 		if schema == nil {
 			return ""
 		}
@@ -32,6 +33,15 @@ func TestSchemas(t *testing.T) {
 	s.Learn("a", []byte(`{"tools":[{"name":"plain","inputSchema":{}},{"name":"t","inputSchema":`+schema+`}]}`))
 	require.Equal(t, schema+`{"region":"x"}`, of("a", "tools/call", `{"name":"t","arguments":{"region":"x"},"Arguments":{}}`))
 	require.Equal(t, schema+`{}`, of("a", "tools/call", `{"name":"t"}`))
+	for _, twice := range []string{
+		`{"name":"t","arguments":{"region":1,"region":1}}`, `{"name":"t","arguments":{"region":1,"reg\u0069on":2}}`,
+		`{"name":"t","arguments":{},"arguments":{}}`,
+	} {
+		_, _, err := s.Of("a", call(t, "tools/call", twice))
+		require.ErrorIs(t, err, codec.ErrDuplicateMember, twice)
+		require.Empty(t, of("b", "tools/call", twice))
+	}
+	require.NotEmpty(t, of("a", "tools/call", `{"name":"t","arguments":{"free":1,"free":2,"deep":{"region":1,"region":2}}}`))
 	require.Empty(t, of("b", "tools/call", `{"name":"t"}`), "who has seen no list")
 	require.Empty(t, of("a", "tools/call", `{"name":"T"}`))
 	require.Empty(t, of("a", "prompts/get", `{"name":"t"}`))
