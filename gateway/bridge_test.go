@@ -357,9 +357,28 @@ func TestErasOlderModernRefused(t *testing.T) {
 		require.Contains(t, c.Next(), `"id":3,"error":{"code":-32603,"message":"the server asks again and again"}`)
 
 		require.Contains(t, ask(t, c, "4", "tasks/get", `{"taskId":"t-1"}`), `"code":-32602`)
+
+		// Nor can it follow a task that the server begins unasked, or take what it has no word for.
+		for result, kind := range map[string]string{
+			`{"resultType":"task","taskId":"t-1","status":"working"}`:       `the type \"task\"`,
+			`{"content":[],"result\u0054ype" : "t\u0061sk","taskId":"t-1"}`: `the type \"task\"`,
+			`{"resultType":"later","content":[]}`:                           `the type \"later\"`,
+			`{"resultType":"input_required","inputRequests":7}`:             `the type \"input_required\"`,
+			`{"resultType":"complete","resultType":"task","taskId":"t-1"}`:  `two types`,
+		} {
+			require.NoError(t, c.Say(call(`5`)))
+			id, _ = w.NextRequest()
+			w.Say(`{"jsonrpc":"2.0","id":` + id + `,"result":` + result + `}`)
+			require.Equal(t, `{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"upstream \"tools\" answered tools/call with a result of `+kind+`, which clients of the older era cannot take","data":{"upstream":"tools"}}}`, c.Next())
+			require.Contains(t, ask(t, c, "6", "tasks/get", `{"taskId":"t-1"}`), `"code":-32602`, "it is nobody's")
+		}
+		require.NoError(t, c.Say(call(`5`)))
+		id, _ = w.NextRequest()
+		w.Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"resultType":"task"}]}}`)
+		require.Equal(t, `{"jsonrpc":"2.0","id":5,"result":{"content":[{"resultType":"task"}]}}`, c.Next())
 		s := g.Stats()
 		require.Zero(t, s.InFlight)
-		require.EqualValues(t, 2, s.Failed)
+		require.EqualValues(t, 7, s.Failed)
 		_ = g.Close()
 		synctest.Wait()
 	})

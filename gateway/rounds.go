@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"errors"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/correlator-go/correlator/codec"
@@ -114,6 +116,27 @@ func (c *call) wants(result []byte) bool {
 		c.session.send(nil, &link.Frame{Bytes: frame, About: c.id.ID(), Class: link.Ask})
 	}
 	return true
+}
+
+// unknownToOlder is what a client of the older era is told in the place of a result whose
+// type it does not know, and would take for what it called for: a task, which it did not
+// ask for and could not follow, or another one to come. Nil says that the result is for it.
+func (c *call) unknownToOlder(m *codec.Message) *codec.Error {
+	if r := c.rare.Load(); m.Kind != codec.KindResult || r == nil || r.rounds == nil {
+		return nil
+	}
+	at, err := route.Member(m.Result(), "resultType")
+	kind, _ := route.Text(at.Of(m.Result()))
+	twice := errors.Is(err, codec.ErrDuplicateMember)
+	if !twice && (err != nil || !at.Present() || kind == mcp.ResultComplete) {
+		return nil
+	}
+	name, what := c.backend.Load().target.o.Name, "a result of the type "+strconv.Quote(kind)
+	if twice {
+		what = "a result of two types"
+	}
+	text := "upstream \"" + name + "\" answered " + c.method + " with " + what + ", which clients of the older era cannot take"
+	return (&Failure{Code: codec.CodeInternal, Upstream: name, Text: text}).answer()
 }
 
 // roundAnswered takes one answer of the client. A refusal ends the call: the server
