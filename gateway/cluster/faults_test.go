@@ -39,7 +39,8 @@ func doomed(t *testing.T, url string, lease time.Duration) *exec.Cmd {
 }
 
 // A process that is killed fails the calls at its server at once, since NATS knows that
-// it has gone: the lease, which is far from over, has no part in it.
+// it has gone: the lease, which is far from over, has no part in it. How fast that is,
+// and how fast where a host is lost, are claims of internal/check.
 func TestKilledNodeFailsItsCalls(t *testing.T) {
 	s := natsServer(t, embedded.Options{Port: -1})
 	const long = 10 * patience
@@ -53,7 +54,6 @@ func TestKilledNodeFailsItsCalls(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return a.gateway.Stats().Pending >= calls }, patience, tick)
 	require.Eventually(t, func() bool { return a.gateway.Stats().Opened == 1 }, patience, tick)
-	killed := time.Now()
 	require.NoError(t, owner.Process.Kill())
 	ended := map[string]int{}
 	for range calls {
@@ -63,7 +63,6 @@ func TestKilledNodeFailsItsCalls(t *testing.T) {
 		id, _, _ := strings.Cut(strings.TrimPrefix(answer, `{"jsonrpc":"2.0","id":`), ",")
 		ended[id]++
 	}
-	t.Logf("%d calls failed %v after the kill", calls, time.Since(killed).Round(time.Millisecond))
 	require.Len(t, ended, calls, "each once")
 	stats := residue.Calls(t, a.gateway)
 	require.EqualValues(t, calls, stats.Lost)

@@ -47,7 +47,7 @@ var allowed = []struct {
 	{"config", nil, nil},
 	{"node", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "guard", "limit", "link", "merge", "status", "upstream"}, []string{"client", "codec", "conn", "conn/websocket", "mcp"}},
 	{"internal/fault", nil, nil},
-	{"internal/check", []string{".", "downstream", "limit", "upstream"}, []string{"bench/claim", "bench/rival", "codec", "conn", "internal/cputime", "internal/echo"}},
+	{"internal/check", []string{".", "cluster", "cluster/embedded", "downstream", "limit", "link", "upstream"}, []string{"bench/claim", "bench/rival", "codec", "conn", "internal/cputime", "internal/echo"}},
 	{"cmd/gateway", []string{".", "auth", "cluster", "cluster/embedded", "config", "downstream", "guard", "link", "node", "status", "upstream"}, []string{"conn"}},
 }
 

@@ -14,6 +14,11 @@
 // Memory is the bytes of heap spans and of stacks that the gateway's process has in use
 // after a collection, less what it had with one client; the kernel's part is not in it.
 //
+// Two nodes of a cluster are processes, too, around a NATS server in this one: of the one
+// that has the server the process is killed, or the line is cut without a word, and the
+// time is that until the last call of the other one's clients has failed.
+//
 // With -quick it takes half a minute and judges what does not depend on what else the
-// machine does: allocations of a call, and the memory of clients and calls.
+// machine does: allocations of a call, the memory of clients and calls, and how calls at a
+// node that has gone end, which is bounded in seconds.
 package main

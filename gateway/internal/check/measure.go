@@ -84,7 +84,7 @@ func measure(s settings, log io.Writer) (rows []row, err error) {
 			return nil, err
 		}
 	}
-	for _, part := range []func() ([]row, error){b.peaks, b.memory, b.leaving} {
+	for _, part := range []func() ([]row, error){b.nodes, b.peaks, b.memory, b.leaving} {
 		more, err := part()
 		rows = append(rows, more...)
 		if err != nil {

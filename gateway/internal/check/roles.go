@@ -19,6 +19,7 @@ import (
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/downstream"
 	"github.com/correlator-go/correlator/gateway/limit"
+	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/upstream"
 	"github.com/correlator-go/correlator/internal/cputime"
 	"github.com/correlator-go/correlator/internal/echo"
@@ -34,7 +35,7 @@ type usage struct {
 // role is one process of the measurement. It says "ready" when clients may come, then
 // its usage for each line that it reads ("gc" collects first), and ends with its input.
 func role(name string, args []string) int {
-	serve := map[string]func([]string) error{"echo": echoes, "silent": silent, "copy": copies, "gateway": passes, "leaver": leaves}[name]
+	serve := map[string]func([]string) error{"echo": echoes, "silent": silent, "copy": copies, "gateway": passes, "leaver": leaves, "node": joins}[name]
 	if serve == nil {
 		return 2
 	}
@@ -121,14 +122,18 @@ func copies(args []string) error {
 
 // passes is the gateway, whose clients share one way to the server.
 func passes(args []string) error {
+	return passesTo(args[0], upstream.Dial("unix", args[1], conn.Options{WriteBuffer: 64 << 20}))
+}
+
+func passesTo(socket string, server link.Opener) error {
 	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{
-		Name: "echo", Opener: upstream.Dial("unix", args[1], conn.Options{WriteBuffer: 64 << 20}), Isolation: gateway.Shared,
+		Name: "echo", Opener: server, Isolation: gateway.Shared,
 		Limit: limit.Options{MaxInFlight: 1 << 18, MaxQueued: 1 << 18, MaxQueuedClient: 1 << 18},
 	}}})
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("unix", args[0])
+	l, err := net.Listen("unix", socket)
 	if err != nil {
 		return err
 	}
@@ -137,7 +142,7 @@ func passes(args []string) error {
 	go func() {
 		_ = downstream.Listen(context.Background(), g, l, downstream.Options{MaxConnections: -1, Conn: conn.Options{CloseTimeout: time.Millisecond}})
 	}()
-	return web(g, args[0]+webSocket)
+	return web(g, socket+webSocket)
 }
 
 // web serves the gateway's clients over HTTP.
