@@ -67,7 +67,10 @@ func crowdChild() link.Opener {
 
 // 220 clients, all with the same ids and progress tokens, share one server: every
 // answer and every report of progress reaches its owner, by the owner's mark in it, and
-// who gives a call up stops that and no other.
+// who gives a call up stops that and no other. That it stops its own is shown where the
+// server of go-sdk says which operations it stopped: the long-running operation of
+// server-everything takes no notice of a cancel and reports progress to its end, so here
+// it is what all others do, which is to end with their own answers, that is seen.
 func TestGatewayCrowdOnServerEverything(t *testing.T) {
 	packages(t, "@modelcontextprotocol/client")
 	g, url := behind(t, gateway.Options{Upstreams: []gateway.Upstream{{Name: "everything", Opener: everythingChild(t)}}})
