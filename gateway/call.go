@@ -110,12 +110,14 @@ func (c *call) depart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls.remove(c)
-	if s.idle != nil && s.calls.empty() {
-		select {
-		case <-s.idle:
-		default:
-			close(s.idle)
-		}
+	s.telling++
+}
+
+// toldClient follows leave when the client has been given what there is to say: until then the
+// session is not idle, or a client that has closed its side would be let go of unheard.
+func (c *call) toldClient() {
+	if c.asPart() == nil {
+		c.session.told()
 	}
 }
 
@@ -267,6 +269,7 @@ func (c *call) answer(o *engine.Outcome[*arrival]) {
 	}
 	c.count(outcome, c.whyFailed(m))
 	c.deliver(burst, &out.frame)
+	c.toldClient()
 	if b := c.backend.Load(); c.second() != nil && m.Envelope.IntID != number {
 		b.cancel(number, link.Cancel{}) // the second request was answered first
 	}
@@ -287,6 +290,7 @@ func (c *call) end(b *link.Burst, outcome Outcome, result []byte, e *codec.Error
 		c.count(outcome, nil)
 	}
 	c.deliver(b, &link.Frame{Bytes: c.appendAnswer(nil, result, e), About: c.id.ID()})
+	c.toldClient()
 	c.free()
 }
 
@@ -325,6 +329,7 @@ func (c *call) stop(why error) {
 		if f, ok := c.session.client.(link.Forgetter); ok {
 			f.Forget(c.id.ID())
 		}
+		c.toldClient()
 		c.free()
 		return
 	}

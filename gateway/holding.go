@@ -282,6 +282,7 @@ func (c *call) leaveFor(burst *link.Burst, result []byte) {
 	c.depart()
 	c.count(Answered, nil)
 	c.deliver(burst, &link.Frame{Bytes: c.appendAnswer(nil, result, nil), About: c.id.ID()})
+	c.session.told()
 }
 
 // resumeHeld takes a request that says by requestState what it goes on with; false says

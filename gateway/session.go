@@ -33,8 +33,10 @@ type Session struct {
 	mu    sync.Mutex // guards the fields below
 	calls callList   // in flight
 	gone  bool
-	idle  chan struct{} // closed when calls runs empty, if somebody asked
-	asked asked         // requests of servers that this client has not answered
+	idle  chan struct{} // closed when nothing is owed to the client, if somebody asked
+	// telling is how many calls have left the list and not yet given their answer.
+	telling int
+	asked   asked // requests of servers that this client has not answered
 }
 
 var _ link.Receiver = (*Session)(nil)
@@ -45,18 +47,33 @@ func (s *Session) Number() uint64 { return s.number }
 // Peer says who the client is.
 func (s *Session) Peer() link.Peer { return s.peer }
 
-// Idle gives a channel that is closed when no call of the session is in flight: for a
+// Idle gives a channel that is closed when no call of the session is in flight, nor has
+// an answer that is not yet on its way: for a
 // client that has said all it wants and still reads.
 func (s *Session) Idle() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.idle == nil {
 		s.idle = make(chan struct{})
-		if s.calls.empty() {
+		if s.calls.empty() && s.telling == 0 {
 			close(s.idle)
 		}
 	}
 	return s.idle
+}
+
+// told notes that the client has what one of its calls had to say.
+func (s *Session) told() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.telling--; s.idle == nil || s.telling > 0 || !s.calls.empty() {
+		return
+	}
+	select {
+	case <-s.idle:
+	default:
+		close(s.idle)
+	}
 }
 
 // Receive implements link.Receiver.
@@ -196,6 +213,7 @@ func (s *Session) requestedAs(b *link.Burst, m *codec.Message, id route.Echo, in
 	g.counts.requests.Add(1)
 	if !s.enter(c) {
 		c.leave()
+		c.toldClient()
 		g.counts.ended(Cancelled)
 		return link.ErrGone
 	}
