@@ -309,8 +309,10 @@ func TestB10MassRemovalDoesNotStopOthers(t *testing.T) {
 	require.Greater(t, room, n)
 	var gone atomic.Bool
 	others := make(chan struct{}) // closed when another's call ended
+	under := sync.OnceFunc(func() { close(others) })
 	var wg sync.WaitGroup
 	wg.Go(func() {
+		defer under()
 		for i := 0; !gone.Load(); i++ {
 			id := codec.StringID(fmt.Sprint("B", i))
 			c, err := e.Register(nil, id, call{})
@@ -320,9 +322,7 @@ func TestB10MassRemovalDoesNotStopOthers(t *testing.T) {
 			v, err := c.Wait(nil)
 			assert.NoError(t, err)
 			assert.Equal(t, "b", v)
-			if i == 0 {
-				close(others)
-			}
+			under()
 		}
 	})
 	<-others
