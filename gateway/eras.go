@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"slices"
+	"sync/atomic"
 
 	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway/link"
@@ -15,8 +16,32 @@ import (
 type introduction struct {
 	capabilities, info []byte
 	level              []byte // JSON text
-	// revision is what the client asked for.
+	// revision is what the client asked for, spoken what it was answered.
 	revision mcp.Revision
+	spoken   *atomic.Pointer[string]
+}
+
+// speaks notes what a client of the older era was answered in initialize.
+func (s *Session) speaks(revision string) {
+	if in := s.introduced.Load(); in != nil && in.spoken != nil {
+		in.spoken.Store(&revision)
+	}
+}
+
+// protocol is the revision of a request: what it says itself, or what its client was
+// answered in initialize; "" if neither has been.
+func (s *Session) protocol(m *codec.Message) string {
+	if bytes.Contains(m.Params(), modernMark) {
+		if named, err := route.Meta(m, mcp.MetaProtocolVersion); err == nil && named != "" {
+			return named // of two neither counts, and the request is refused
+		}
+	}
+	if in := s.introduced.Load(); in != nil && in.spoken != nil {
+		if spoken := in.spoken.Load(); spoken != nil {
+			return *spoken
+		}
+	}
+	return ""
 }
 
 // defaultLevel is that of a client that has set none: servers of its own era choose.
@@ -24,7 +49,7 @@ var defaultLevel = []byte(`"info"`)
 
 // introduce keeps the params of initialize.
 func (s *Session) introduce(params []byte) {
-	in := &introduction{capabilities: emptyResult, level: defaultLevel, info: []byte(`{"name":"` + Implementation + `","version":"1"}`)}
+	in := &introduction{spoken: new(atomic.Pointer[string]), capabilities: emptyResult, level: defaultLevel, info: []byte(`{"name":"` + Implementation + `","version":"1"}`)}
 	if spans, err := route.Members(params, "capabilities", "clientInfo"); err == nil {
 		if text := spans[0].Of(params); len(text) > 0 && text[0] == '{' {
 			in.capabilities = append([]byte(nil), text...)

@@ -91,7 +91,9 @@ func (b *backend) welcome(burst *link.Burst, g greeted) {
 		c.stop(c.giveUp.Load().err)
 	case result != nil:
 		b.levels.changed()
-		c.end(burst, Answered, atRevision(result, g.asked), nil)
+		result = atRevision(result, g.asked)
+		c.session.speaks(revisionAsked(result))
+		c.end(burst, Answered, result, nil)
 	case failed != nil:
 		c.end(burst, Failed, nil, failed)
 	default:
@@ -184,7 +186,8 @@ func orInfo(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// revisionAsked is the revision that the params of initialize ask for.
+// revisionAsked is the revision that the params of initialize ask for, or that its result
+// names.
 func revisionAsked(params []byte) string {
 	asked, _ := route.Text(memberOf(params, "protocolVersion")) // none is ""
 	return asked

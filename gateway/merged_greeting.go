@@ -53,6 +53,7 @@ func (s *Session) mergeGreeting(c *call, m *codec.Message) {
 		if !isOlder(asked) {
 			asked = string(mcp.NewestLegacy)
 		}
+		c.session.speaks(asked)
 		c.finish(nil, Answered, []byte(`{"protocolVersion":"`+asked+`","capabilities":`+string(all)+`,"serverInfo":`+info+`}`), nil)
 	})
 }

@@ -26,6 +26,10 @@ type Beginning struct {
 	Peer   link.Peer
 	// ID is the request's, as the client wrote it.
 	ID codec.ID
+	// Protocol is the revision of MCP that the request names itself, or else the one that its
+	// client was answered in initialize; "" where there is neither, and of plain JSON-RPC. It
+	// may be any text that a client likes.
+	Protocol string
 	// Traceparent and Tracestate are what _meta has of the W3C's headers of these names; ""
 	// is none, or no string.
 	Traceparent, Tracestate string
@@ -41,6 +45,9 @@ const (
 func (s *Session) trace(m *codec.Message, c *call, plain bool) (traced *codec.Message, span any, refusal *codec.Error) {
 	defer s.g.recovered()
 	b := Beginning{Method: c.method, Tool: c.tool, Client: s.number, Peer: s.peer, ID: c.id.ID()}
+	if !plain {
+		b.Protocol = s.protocol(m)
+	}
 	var err, again error
 	b.Traceparent, err = route.Meta(m, traceparent)
 	b.Tracestate, again = route.Meta(m, tracestate)

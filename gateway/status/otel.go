@@ -142,11 +142,27 @@ func (x *exporter) Begin(b gateway.Beginning) (traceparent string, span any) {
 	name := strings.TrimSpace(k.method + " " + k.tool)
 	s := &spans{}
 	attributes := append(k.attributes(true), attribute.String("jsonrpc.request.id", string(b.ID.Append(nil))))
+	if b.Protocol != "" {
+		attributes = append(attributes, attribute.String("mcp.protocol.version", revisionName(b.Protocol)))
+	}
+	if b.Peer.Session != "" {
+		// It is a hash: the id that the client sends lets whoever knows it speak for it.
+		attributes = append(attributes, attribute.String("mcp.session.id", b.Peer.Session))
+	}
 	ctx, s.server = x.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attributes...))
 	ctx, s.client = x.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(k.attributes(false)...))
 	out := propagation.MapCarrier{}
 	w3c.Inject(ctx, out)
 	return out["traceparent"], s
+}
+
+// revisionName is a revision of MCP, which is a date; what else a client may have written is
+// not told.
+func revisionName(text string) string {
+	if _, err := time.Parse(time.DateOnly, text); err != nil {
+		return other
+	}
+	return text
 }
 
 // call records a call that is over.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/internal/fake"
+	"github.com/correlator-go/correlator/gateway/link"
 	"github.com/correlator-go/correlator/gateway/status"
 )
 
@@ -77,6 +79,46 @@ func TestTraceContext(t *testing.T) {
 	require.Equal(t, "-32602", attributes["error.type"])
 	require.Equal(t, "tools", attributes["correlator.upstream"])
 	require.Equal(t, "1", attributes["jsonrpc.request.id"])
+}
+
+// Spans of what clients ask say which revision they speak, and of which session they are,
+// where there is one, by a hash of its id.
+func TestProtocolAndSession(t *testing.T) {
+	recorder := tracetest.NewSpanRecorder()
+	s := traced(t, status.Export{Spans: recorder})
+	s.server.Initialize = `{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`
+	inSession := &fake.Client{Who: link.Peer{Transport: "http", Session: "5e551011"}}
+	inSession.Join(s.g.Join(inSession))
+	const modern = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`
+	const odd = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"hunter2"}}`
+	for _, r := range []struct{ method, params, protocol string }{
+		{"initialize", `{"protocolVersion":"2025-11-25","capabilities":{}}`, ""}, // it is about to be agreed on
+		{"tools/list", `{}`, "2025-06-18"},
+		{"tools/list", modern, "2026-07-28"},
+		{"tools/list", odd, "_OTHER"},
+	} {
+		for client, session := range map[*fake.Client]string{s.client: "", inSession: "5e551011"} {
+			recorder.Reset()
+			require.NoError(t, client.Say(`{"jsonrpc":"2.0","id":1,"method":"`+r.method+`","params":`+r.params+`}`))
+			if r.method != "initialize" {
+				id, _ := s.server.Way(0).NextRequest()
+				s.server.Way(0).Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
+			}
+			require.Contains(t, client.Next(), `"result"`)
+			require.Eventually(t, func() bool { return len(recorder.Ended()) == 2 }, time.Minute, time.Millisecond)
+			ended := recorder.Ended()
+			attributes := map[string]string{}
+			for _, a := range ended[1].Attributes() {
+				attributes[string(a.Key)] = a.Value.String()
+			}
+			require.Equal(t, trace.SpanKindServer, ended[1].SpanKind())
+			require.Equal(t, r.protocol, attributes["mcp.protocol.version"], r)
+			require.Equal(t, session, attributes["mcp.session.id"], r)
+			if session == "" {
+				require.NotContains(t, attributes, "mcp.session.id")
+			}
+		}
+	}
 }
 
 // A client without a trace begins one; a context that stands twice is refused, since
