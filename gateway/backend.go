@@ -122,7 +122,11 @@ func (b *backend) send(l *life, burst *link.Burst, c *call, m *codec.Message, ed
 		b.engine.Reject(id, &unsentError{w})
 		return true
 	default:
-		b.engine.Reject(id, &Failure{Code: CodeUpstreamLost, Text: "upstream \"" + b.target.o.Name + "\": " + words(err), Upstream: b.target.o.Name})
+		f := &Failure{Code: CodeUpstreamLost, Text: "upstream \"" + b.target.o.Name + "\": " + words(err), Upstream: b.target.o.Name}
+		if !errors.Is(err, link.ErrGone) {
+			f.Cause = Unsendable
+		}
+		b.engine.Reject(id, f)
 	}
 	return false
 }

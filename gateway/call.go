@@ -214,7 +214,30 @@ func (c *call) settled(o *engine.Outcome[*arrival]) {
 		if f, ok := errors.AsType[*Failure](o.Err); ok && f.Code == CodeBusy {
 			outcome = Refused
 		}
-		c.end(burst, outcome, nil, b.failure(c, o.Err).answer())
+		c.unanswered(burst, outcome, b.failure(c, o.Err))
+	}
+}
+
+// unanswered ends the call without an answer of its server. A client that is a gateway is told
+// why as it is, since it has clients of its own to tell.
+func (c *call) unanswered(b *link.Burst, outcome Outcome, f *Failure) {
+	c.cause(f.Cause)
+	relay, ok := c.session.client.(link.Relay)
+	if !ok || c.asPart() != nil {
+		c.end(b, outcome, nil, f.answer())
+		return
+	}
+	c.leave()
+	c.count(outcome, f)
+	relay.Fail(c.id.ID(), f)
+	c.toldClient()
+	c.free()
+}
+
+// cause notes why it was lost while its way goes on, if that is so.
+func (c *call) cause(why Cause) {
+	if why != "" {
+		c.more().cause = why
 	}
 }
 
@@ -304,7 +327,7 @@ func (c *call) appendAnswer(dst, result []byte, e *codec.Error) []byte {
 	return codec.AppendResult(dst, raw, result)
 }
 
-func (c *call) refuse(b *link.Burst, f *Failure) { c.end(b, Refused, nil, f.answer()) }
+func (c *call) refuse(b *link.Burst, f *Failure) { c.unanswered(b, Refused, f) }
 
 // stop ends a call that was cancelled: its client is told only if it was somebody
 // else who did it.
@@ -353,6 +376,9 @@ func (c *call) count(o Outcome, err error) {
 	e := Event{Kind: CallEnded, Client: c.session.number, Peer: c.session.peer, ID: c.id.ID(), Method: c.method, Tool: c.tool, Outcome: o, Err: err}
 	if r := c.rare.Load(); r != nil {
 		e.Span = r.span
+		if o == Lost {
+			e.Cause = r.cause
+		}
 	}
 	if b := c.backend.Load(); b != nil {
 		e.Upstream = b.target.o.Name

@@ -64,6 +64,9 @@ type Event struct {
 	Waited, Took time.Duration
 	// Sent says that the call was given to its upstream.
 	Sent bool
+	// Cause is why a call was lost while the way to its server goes on; "" where that went,
+	// and of all calls that were not lost.
+	Cause Cause
 	// Span is what the Tracer gave for the call, if there is one.
 	Span any
 	// Reason says why something was dropped; zero of all other kinds.

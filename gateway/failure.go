@@ -37,6 +37,8 @@ type Failure struct {
 	Elapsed  time.Duration
 	// RetryAfter is when to come back; 0 says nothing about it.
 	RetryAfter time.Duration
+	// Cause is why a call has no answer although its way goes on; "" of all others.
+	Cause Cause
 	// Method is that of a call that expired. InFlight is how many calls the upstream had
 	// then, that one among them; LastHeard how long ago it had last said anything,
 	// negative if it never did; Unmatched how many of its answers belonged to no call.
@@ -45,6 +47,16 @@ type Failure struct {
 	LastHeard time.Duration
 	Unmatched uint64
 }
+
+// Cause says why a call has no answer although the way to its server goes on, in words
+// that metrics use as they are.
+type Cause string
+
+// The causes.
+const (
+	Unreadable Cause = "unreadable_answer" // what the server answered was no message
+	Unsendable Cause = "unsendable"        // its request cannot go this way, as it is too large for instance
+)
 
 // Error is the text, with the upstream's name.
 func (f *Failure) Error() string { return f.Text }

@@ -170,6 +170,9 @@ func (g *Gateway) recovered() {
 // dropped counts a message that goes nowhere.
 func (g *Gateway) dropped(r Reason, s *Session, b *backend) {
 	g.counts.dropped[r].Add(1)
+	if b != nil && b.target.o.Relay != nil && b.target.o.Relay.Dropped != nil {
+		b.target.o.Relay.Dropped(r)
+	}
 	if g.o.Observer == nil {
 		return
 	}
@@ -181,4 +184,15 @@ func (g *Gateway) dropped(r Reason, s *Session, b *backend) {
 		e.Upstream = b.target.o.Name
 	}
 	g.observe(&e)
+}
+
+// NoteDropped counts a message of an upstream that went nowhere between the gateway and its
+// server, at the node of a cluster where that lives for one, as if it had come to the
+// gateway itself. What is no Reason is not counted.
+func (g *Gateway) NoteDropped(upstream string, r Reason) {
+	if r == 0 || r >= reasons {
+		return
+	}
+	g.counts.dropped[r].Add(1)
+	g.observe(&Event{Kind: Dropped, Reason: r, Upstream: upstream})
 }

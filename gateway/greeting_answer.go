@@ -110,6 +110,9 @@ func (b *backend) greetModern(burst *link.Burst, c *call, m *codec.Message) bool
 	discovered, supported, initialized := b.greeting.discovered, b.greeting.supported, b.greeting.initialized
 	b.mu.Unlock()
 	switch {
+	case discovered == nil && initialized != nil && b.target.o.Relay != nil:
+		// A gateway would take the server for a modern one, and have what it says translated twice.
+		c.end(burst, Failed, nil, &codec.Error{Code: codec.CodeMethodNotFound, Message: "method not found: the server is of the older era"})
 	case discovered != nil && whole && slices.Contains(supported, version):
 		c.end(burst, Answered, discovered, nil)
 	case discovered == nil && initialized != nil && whole && version == string(mcp.Modern):

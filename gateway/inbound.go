@@ -60,7 +60,7 @@ func (l *life) Refused(burst *link.Burst, m *codec.Message, err error) {
 	id, _ := unreadable(m, err)
 	if id.Kind() >= codec.IDInt {
 		l.b.engine.Reject(id, &Failure{
-			Code: codec.CodeInternal, Text: "upstream \"" + l.b.target.o.Name + "\" gave an answer that could not be read: " + err.Error(), Upstream: l.b.target.o.Name,
+			Code: codec.CodeInternal, Text: "upstream \"" + l.b.target.o.Name + "\" gave an answer that could not be read: " + err.Error(), Upstream: l.b.target.o.Name, Cause: Unreadable,
 		})
 	}
 }

@@ -161,6 +161,17 @@ type Upstream struct {
 	HedgeAfter time.Duration
 	// Breaker refuses calls when it does not answer.
 	Breaker Breaker
+	// Relay says that its clients are gateways, such as the nodes of a cluster, which
+	// translate between eras for their own clients: they are told what the server
+	// speaks, and get its answers as they are. Nil is for all other clients.
+	Relay *Relay
+}
+
+// Relay is how an upstream serves gateways.
+type Relay struct {
+	// Dropped hears of each message of the server that went nowhere. It must not block. Nil
+	// leaves them to Stats and the Observer.
+	Dropped func(Reason)
 }
 
 // OptionError says which option New refused.

@@ -21,6 +21,8 @@ type rare struct {
 	span any
 	// batch gets the answer where the request came in one.
 	batch *batch
+	// cause is why it has no answer although its way goes on.
+	cause Cause
 	// released is asked when a taken call was cancelled; set before it is taken.
 	released func()
 }

@@ -177,7 +177,7 @@ func (c *call) fail(b *link.Burst, o Outcome, f *Failure) {
 		c.stop(c.giveUp.Load().err)
 		return
 	}
-	c.end(b, o, nil, f.answer())
+	c.unanswered(b, o, f)
 }
 
 // free gives the call's places to the next ones, when it is over.

@@ -63,6 +63,7 @@ func (c *clustered) remote(ctx context.Context, r *record, owner link.Owner, k l
 		n: n, peer: r.Node, ready: w.opening.opened, yield: w.yield, gone: w.opening.gone,
 		receive: func(m *codec.Message) { _ = owner.Receive(nil, m) },
 		refused: func(m *codec.Message, err error) { owner.Refused(nil, m, err) },
+		failed:  func(f *failure) { owner.Fail(f.Call, f.why()) },
 	}
 	if err := w.pipe.listen(); err != nil {
 		return nil, &notNow{err}
@@ -73,12 +74,12 @@ func (c *clustered) remote(ctx context.Context, r *record, owner link.Owner, k l
 	reply, err := n.nc.RequestWithContext(limited, n.subject(r.ID), request)
 	if err != nil {
 		w.pipe.end(err, false)
-		return nil, &notNow{fmt.Errorf("cluster: node %q has the lease of %q and does not answer: %w", r.Node, c.upstream, err)}
+		return nil, &notNow{fmt.Errorf("cluster: node %q has the lease of %q and does not answer: %w", r.Node, c.o.Name, err)}
 	}
 	var a attachment
 	if err := json.Unmarshal(reply.Data, &a); err != nil || a.Inbox == "" {
 		w.pipe.end(ErrClosed, false)
-		return nil, &notNow{fmt.Errorf("cluster: node %q has the lease of %q and refuses: %s", r.Node, c.upstream, a.Refused)}
+		return nil, &notNow{fmt.Errorf("cluster: node %q has the lease of %q and refuses: %s", r.Node, c.o.Name, a.Refused)}
 	}
 	if !w.pipe.open(a.Inbox) {
 		w.pipe.end(ErrClosed, true)
@@ -191,6 +192,13 @@ func (g *farGuest) receiver() link.Receiver {
 
 // Send implements link.Client.
 func (g *farGuest) Send(f *link.Frame, _ *link.Burst) error { return g.pipe.send(f) }
+
+// Fail implements link.Relay.
+func (g *farGuest) Fail(id codec.ID, err error) {
+	if call, ok := id.Int(); ok {
+		g.pipe.tell(kindFail, failureOf(call, err))
+	}
+}
 
 // Queued implements link.Client.
 func (g *farGuest) Queued() (bytes, bound int64) {

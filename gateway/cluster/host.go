@@ -59,7 +59,7 @@ func (n *Node) host(l *lease, upstream string, k link.Key, opener link.Opener, o
 	}
 	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{
 		// Deadlines and limits are those of the nodes, which know what they are about.
-		Name: upstream, Opener: (*source)(h), Isolation: gateway.Shared, Plain: o.Plain, Timeout: -1, Limit: limit.Options{MaxInFlight: hostPending, MaxQueued: hostPending},
+		Name: o.Name, Relay: &gateway.Relay{Dropped: o.Dropped}, Opener: (*source)(h), Isolation: gateway.Shared, Plain: o.Plain, Timeout: -1, Limit: limit.Options{MaxInFlight: hostPending, MaxQueued: hostPending},
 		ProbeTimeout: o.ProbeTimeout, OpenTimeout: o.OpenTimeout, BackoffMin: -1,
 	}}, OnPanic: o.OnPanic})
 	if err != nil {

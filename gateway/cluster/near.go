@@ -95,6 +95,18 @@ func (g *nearGuest) Send(f *link.Frame, b *link.Burst) error {
 	return w.pass(f, func(m *codec.Message) { _ = w.owner.Receive(b, m) })
 }
 
+// Fail implements link.Relay.
+func (g *nearGuest) Fail(id codec.ID, err error) {
+	w := (*near)(g)
+	if !w.gate.enter() {
+		return // the calls have failed with the way
+	}
+	defer w.gate.leave()
+	if call, ok := id.Int(); ok {
+		w.owner.Fail(call, err)
+	}
+}
+
 // Queued implements link.Client.
 func (g *nearGuest) Queued() (bytes, bound int64) { return 0, g.host.n.o.WriteBuffer }
 

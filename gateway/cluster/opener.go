@@ -1,17 +1,25 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/link"
 )
 
 // WayOptions say how a server is spoken to by its owner. They are to be those of
 // gateway.Upstream, and the same on all nodes.
 type WayOptions struct {
+	// Name names it in errors; "" is what Opener was told. It may differ where that tells
+	// apart what has one name.
+	Name string
+	// Dropped hears, where the server lives, of each message of it that went nowhere, as
+	// gateway.Relay has it. Nil is nobody.
+	Dropped func(gateway.Reason)
 	// Plain says that it speaks JSON-RPC but not MCP.
 	Plain bool
 	// ProbeTimeout and OpenTimeout are those of gateway.Upstream.
@@ -25,6 +33,7 @@ type WayOptions struct {
 // same on all nodes. Ways of one session are for that session's node alone: they are
 // opened here, without a lease.
 func (n *Node) Opener(upstream string, opener link.Opener, o WayOptions) link.Opener {
+	o.Name = cmp.Or(o.Name, upstream)
 	return &clustered{n: n, upstream: upstream, opener: opener, o: o}
 }
 
@@ -80,7 +89,7 @@ func (c *clustered) try(ctx context.Context, owner link.Owner, k link.Key) (link
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, &notNow{fmt.Errorf("cluster: the lease of %q: %w", c.upstream, err)}
+		return nil, &notNow{fmt.Errorf("cluster: the lease of %q: %w", c.o.Name, err)}
 	case l != nil:
 		h, ok := n.host(l, c.upstream, k, c.opener, c.o)
 		if !ok {
@@ -89,7 +98,7 @@ func (c *clustered) try(ctx context.Context, owner link.Owner, k link.Key) (link
 		}
 		return c.local(ctx, h, owner)
 	case r.ID == n.id:
-		return nil, &notNow{fmt.Errorf("cluster: %q is being ended here", c.upstream)}
+		return nil, &notNow{fmt.Errorf("cluster: %q is being ended here", c.o.Name)}
 	}
 	return c.remote(ctx, r, owner, k)
 }

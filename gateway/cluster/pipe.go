@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ import (
 //	r  the server is open
 //	s  the server is about to be somewhere else: no new calls
 //	a  there will be none any more
+//	x  a call that has no answer of the server, with why
 //	e  the end, with why
 //
 // The last token of the reply subject, in the sender's own inbox, is the number of
@@ -37,6 +39,7 @@ type pipe struct {
 	sub     *nats.Subscription
 	receive func(m *codec.Message)
 	refused func(m *codec.Message, err error)
+	failed  func(f *failure) // nil where no calls are answered
 	gone    func(err error)
 	ready   func() // the server is open
 	yield   func() // no new calls are to be sent
@@ -64,6 +67,7 @@ const (
 	kindReady = "r"
 	kindYield = "s"
 	kindQuiet = "a"
+	kindFail  = "x"
 	kindEnd   = "e"
 	// tokenBeat ends the reply subject of signs of life.
 	tokenBeat = "b"
@@ -185,7 +189,7 @@ func (p *pipe) arrive(m *nats.Msg) {
 	}
 	p.heard.Store(int64(time.Since(p.n.begun)))
 	switch kind {
-	case kindFrame, kindPart, kindReady, kindYield, kindQuiet, kindEnd:
+	case kindFrame, kindPart, kindReady, kindYield, kindQuiet, kindFail, kindEnd:
 		number, err := strconv.ParseUint(m.Reply[strings.LastIndexByte(m.Reply, '.')+1:], 10, 64)
 		if err != nil {
 			return // nobody of ours
@@ -206,6 +210,11 @@ func (p *pipe) take(kind string, data []byte) {
 	switch kind {
 	case kindEnd:
 		p.end(fmt.Errorf("node %q: %s", p.peer, data), false)
+	case kindFail:
+		var f failure
+		if json.Unmarshal(data, &f) == nil && p.failed != nil {
+			p.failed(&f)
+		}
 	case kindReady:
 		if p.ready != nil {
 			p.ready()

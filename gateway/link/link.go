@@ -119,6 +119,12 @@ type Forgetter interface {
 	Forget(id codec.ID)
 }
 
+// Relay is a Client that is a gateway itself.
+type Relay interface {
+	// Fail says that a request has no answer of the server, and why, in place of an answer.
+	Fail(id codec.ID, err error)
+}
+
 // Peer is who a client is.
 type Peer struct {
 	// Transport is "stdio", "unix", "tcp", "websocket" or "http".

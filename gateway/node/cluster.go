@@ -9,7 +9,9 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"sync/atomic"
 
+	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/cluster"
 	"github.com/correlator-go/correlator/gateway/cluster/embedded"
 	"github.com/correlator-go/correlator/gateway/config"
@@ -22,9 +24,11 @@ const embeddedURL = "embedded"
 // membership is the node's place in a cluster, if it has one. It is joined by Run, so
 // that to build a node opens nothing.
 type membership struct {
-	o      cluster.Options
-	alone  bool // with a server of its own
-	joined chan struct{}
+	o     cluster.Options
+	alone bool // with a server of its own
+	// gateway counts what servers here say to nobody; nil before it is built.
+	gateway atomic.Pointer[gateway.Gateway]
+	joined  chan struct{}
 
 	mu     sync.Mutex // guards the fields below
 	node   *cluster.Node
@@ -118,7 +122,15 @@ func (m *membership) opener(name string, u *config.Upstream, child link.Opener) 
 	}
 	what, _ := json.Marshal([]any{u.Command, u.Env, u.Dir, u.Protocol}) // strings only
 	sum := sha256.Sum256(what)
-	return &clustered{m: m, name: name + "@" + hex.EncodeToString(sum[:4]), child: child, o: cluster.WayOptions{Plain: u.Protocol == "jsonrpc", OpenTimeout: u.OpenTimeout}}
+	return &clustered{m: m, name: name + "@" + hex.EncodeToString(sum[:4]), child: child, o: cluster.WayOptions{
+		Name: name, Dropped: func(r gateway.Reason) { m.dropped(name, r) }, Plain: u.Protocol == "jsonrpc", OpenTimeout: u.OpenTimeout,
+	}}
+}
+
+func (m *membership) dropped(upstream string, r gateway.Reason) {
+	if g := m.gateway.Load(); g != nil {
+		g.NoteDropped(upstream, r)
+	}
 }
 
 type clustered struct {

@@ -117,6 +117,9 @@ func (n *Node) build(c *config.Config) error {
 		return c.Mistake("upstreams", err.Error())
 	}
 	n.board.Watch(n.gateway)
+	if n.member != nil {
+		n.member.gateway.Store(n.gateway)
+	}
 	n.places, err = n.listeners(c)
 	return err
 }

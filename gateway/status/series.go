@@ -69,6 +69,8 @@ func errorType(e *gateway.Event) string {
 	switch {
 	case errors.Is(e.Err, gateway.ErrTool):
 		return "tool_error"
+	case e.Outcome == gateway.Lost && e.Cause != "":
+		return string(e.Cause)
 	case e.Outcome == gateway.Lost:
 		return "connection_closed"
 	case e.Outcome == gateway.Failed:
