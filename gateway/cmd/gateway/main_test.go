@@ -237,6 +237,9 @@ func TestVerbs(t *testing.T) {
 	require.Contains(t, errs.String(), name+":4: listen[0]: ")
 	require.Contains(t, errs.String(), "/nowhere")
 
+	require.Equal(t, exitFail, do("--", "no-such-program-anywhere"))
+	require.Contains(t, errs.String(), `"no-such-program-anywhere": executable file not found`)
+
 	missing := filepath.Join(dir, "missing")
 	for _, verb := range []string{"check", "run"} {
 		require.Equal(t, exitFail, do(verb, missing))

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"io"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -105,6 +107,12 @@ func share(ctx context.Context, args []string, stderr io.Writer) error {
 	s, err := parse(args, stderr)
 	if err != nil {
 		return err
+	}
+	// A server is started when the first client comes, which is late to hear of a typing error.
+	if len(s.command) > 0 {
+		if _, err := exec.LookPath(s.command[0]); err != nil {
+			return fmt.Errorf("the command cannot be started: %w", err)
+		}
 	}
 	c, err := s.config()
 	if err != nil {
