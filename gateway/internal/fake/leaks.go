@@ -3,6 +3,7 @@ package fake
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime"
 	"time"
 )
@@ -13,6 +14,10 @@ const leakWait = 10 * time.Second
 // Main runs the tests of a package, for its TestMain, and fails when goroutines are left
 // behind. Its result is for os.Exit.
 func Main(m interface{ Run() int }) int {
+	// The standard library's goroutine for signals never ends, and fuzzing starts it.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	signal.Stop(signals)
 	before := runtime.NumGoroutine()
 	if code := m.Run(); code != 0 {
 		return code
