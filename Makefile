@@ -13,7 +13,7 @@ NESTED    ?= windows/amd64
 STATICCHECK = $(GO) tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint test test-plain test-portable race stress cross fuzz bench bench-once bench-check gateway-check bench-peers bench-peers-check bench-peers-chart interop peers browser test-browser conformance conformance-gateway soak cover ci
+.PHONY: help fmt lint test test-plain test-allocs test-portable race stress cross fuzz bench bench-once bench-check gateway-check bench-peers bench-peers-check bench-peers-chart interop peers browser test-browser conformance conformance-gateway soak cover ci
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -32,6 +32,9 @@ test: ## every module's tests, invariants checked (what needs a browser or Node 
 
 test-plain: ## the root's tests as a user runs them
 	$(GO) test ./...
+
+test-allocs: ## what nested modules allocate and weigh; the root's are in test-plain, and with invariants they cannot be counted
+	@set -e; for m in gateway adapters/mcpgo adapters/otel; do echo "== allocs $$m"; $(GO) -C $$m test -run 'Alloc|IdleClients' ./...; done
 
 test-portable: ## without sonic and assembly; and on 32 bits where the kernel runs them
 	$(GO) test -tags correlator_nosonic,correlator_portable ./codec ./internal/vector ./engine ./wheel ./conn ./fuzz
