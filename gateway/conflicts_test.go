@@ -12,7 +12,7 @@ import (
 	"github.com/correlator-go/correlator/gateway/internal/fake"
 )
 
-// echoing answers requests with what of says of the frame.
+// echoing answers requests with what of says of them: a result, or an error with its name.
 func echoing(t *testing.T, s *fake.Server, of func(method, params string) string) (asked func() []string) {
 	t.Helper()
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -34,11 +34,11 @@ func echoing(t *testing.T, s *fake.Server, of func(method, params string) string
 			mu.Lock()
 			all = append(all, method+" "+params)
 			mu.Unlock()
-			if result := of(method, params); result[0] == '{' {
-				w.Say(string(codec.AppendResult(nil, m.RawID(), []byte(result))))
-			} else {
-				w.Say(`{"jsonrpc":"2.0","id":` + string(m.RawID()) + `,` + result + `}`)
+			answer := of(method, params)
+			if !strings.HasPrefix(answer, `"error":`) {
+				answer = `"result":` + answer
 			}
+			w.Say(`{"jsonrpc":"2.0","id":` + string(m.RawID()) + `,` + answer + `}`)
 		}
 	}()
 	t.Cleanup(func() { close(stop); <-done })

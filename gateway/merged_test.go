@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/correlator-go/correlator/codec"
 	"github.com/correlator-go/correlator/gateway"
 	"github.com/correlator-go/correlator/gateway/internal/fake"
 	"github.com/correlator-go/correlator/gateway/link"
@@ -34,33 +33,16 @@ func mergedOf(t *testing.T, servers ...*fake.Server) *gateway.Gateway {
 // the way ends.
 func answerer(t *testing.T, s *fake.Server, results map[string]string) {
 	t.Helper()
-	stop := make(chan struct{})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		w := s.WayOr(0, stop)
-		for w != nil {
-			frame, ok := w.NextOr(stop)
-			if !ok {
-				return
-			}
-			m, err := codec.Parse([]byte(frame), codec.ScanOptions{})
-			if err != nil || m.Kind != codec.KindRequest {
-				continue
-			}
-			key := string(m.Method())
-			var p struct{ Cursor string }
-			if json.Unmarshal(m.Params(), &p) == nil && p.Cursor != "" {
-				key += "@" + p.Cursor
-			}
-			if result, ok := results[key]; ok {
-				w.Say(string(codec.AppendResult(nil, m.RawID(), []byte(result))))
-			} else {
-				w.Say(string(codec.AppendError(nil, m.RawID(), &codec.Error{Code: codec.CodeMethodNotFound, Message: "no"})))
-			}
+	echoing(t, s, func(method, params string) string {
+		var p struct{ Cursor string }
+		if json.Unmarshal([]byte(params), &p) == nil && p.Cursor != "" {
+			method += "@" + p.Cursor
 		}
-	}()
-	t.Cleanup(func() { close(stop); <-done })
+		if result, ok := results[method]; ok {
+			return result
+		}
+		return `"error":{"code":-32601,"message":"no"}`
+	})
 }
 
 func ask(t *testing.T, c *fake.Client, id, method, params string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,6 +125,24 @@ func (n *node) opener() link.Opener { return n.Opener("files", n.server, cluster
 
 func answer(w *fakeWay, id, mark string) {
 	w.Say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"mark":"` + mark + `"}}`)
+}
+
+// requireEnds demands an answer for each call of the client whose node has the server, and
+// an answer or the loss for each of the other one's, of which it counts the answers.
+func requireEnds(t *testing.T, calls int, near, far *fake.Client) (answered int) {
+	t.Helper()
+	for range calls {
+		require.Contains(t, next(t, near), `"mark":"near"`)
+	}
+	for range calls {
+		if frame := next(t, far); strings.Contains(frame, `"mark":"far"`) {
+			answered++
+		} else {
+			require.Contains(t, frame, `"code":-32003`)
+		}
+	}
+	t.Logf("of the other node's %d calls %d were answered", calls, answered)
+	return answered
 }
 
 // freePort finds a port that is free now.

@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -71,22 +70,7 @@ func TestOneOfThreeNATSServersIsKilled(t *testing.T) {
 	for i, id := range wires {
 		answer(way, id, []string{"near", "far"}[i%2])
 	}
-	for range calls {
-		require.Contains(t, next(t, near), `"mark":"near"`)
-	}
-	answered, failed := 0, 0
-	for range calls {
-		switch frame := next(t, far); {
-		case strings.Contains(frame, `"mark":"far"`):
-			answered++
-		case strings.Contains(frame, `"code":-32003`):
-			failed++
-		default:
-			require.Fail(t, "not an end of a call", frame)
-		}
-	}
-	t.Logf("of the other node's calls %d were answered and %d failed", answered, failed)
-	require.Equal(t, calls, answered+failed)
+	requireEnds(t, calls, near, far)
 	require.Eventually(t, owner.Connected, patience, tick)
 	everywhere(2)
 	require.Eventually(t, func() bool { return leases(t, servers[1].ClientURL()).State.LastSeq > renewed }, patience, 100*time.Millisecond, "the lease is kept")
