@@ -48,9 +48,12 @@ const (
 var loans = sync.Pool{New: func() any { return &node{call: noCall, loan: new(loan)} }}
 
 // lends reports whether a waiting caller's params are lent. What needs a progress
-// token in them is not sent as it is.
+// token in them is not sent as it is. Those of a caller that keeps its result are
+// copied: with 1,024 callers of 4 KiB lending gains it 3 % where the heap has room
+// (GOGC=400), and costs 13 % in a small one, as the collector runs the more often the
+// less is alive beside results, and the queue's copies are.
 func (c *Conn) lends(params []byte, o *CallOptions) bool {
-	return len(params) >= loanLeast && len(params) <= loanMost && c.plainFramer && !c.wantsProgress(o)
+	return o.Into != nil && len(params) >= loanLeast && len(params) <= loanMost && c.plainFramer && !c.wantsProgress(o)
 }
 
 // lend queues a request whose params the writer will copy. need bytes of room are
